@@ -1,0 +1,68 @@
+"""Waiting without tasks: an answer that comes later, timers, and the pool for what blocks.
+
+The data path creates no coroutine and no thread hand-off. A handler that cannot answer yet returns
+a `Later`; whoever learns the answer calls `complete`. The connection keeps its place in order.
+"""
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Later(Generic[T]):
+    """An answer that is not known yet. Completed once; everything happens in the loop's thread."""
+
+    __slots__ = ("_abandon", "_callback", "done", "value")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.value: T | None = None
+        self._callback: Callable[[T], None] | None = None
+        self._abandon: Callable[[], None] | None = None
+
+    def complete(self, value: T) -> None:
+        if self.done:
+            return
+        self.done = True
+        self.value = value
+        self._abandon = None
+        if self._callback is not None:
+            self._callback(value)
+
+    def then(self, callback: Callable[[T], None]) -> None:
+        """Call back with the answer: at once if it is known, when it comes otherwise."""
+        if self.done:
+            callback(self.value)  # type: ignore[arg-type]  # done means that value is set
+        else:
+            self._callback = callback
+
+    def on_abandon(self, callback: Callable[[], None]) -> None:
+        """What to undo when the asker goes away before the answer is there."""
+        self._abandon = callback
+
+    def abandon(self) -> None:
+        if self.done:
+            return
+        self.done = True
+        self._callback = None
+        if self._abandon is not None:
+            self._abandon()
+            self._abandon = None
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Scheduler(Protocol):
+    """What the rooms need of the event loop."""
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> Timer:
+        """Run `callback` in the loop after `delay_s` seconds."""
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Run `callback` once the events of this turn were handled."""
+
+    def in_pool(self, work: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
+        """Run blocking `work` in a thread, then `done` with its value or exception in the loop."""
