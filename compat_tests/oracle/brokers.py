@@ -1,0 +1,67 @@
+"""The two brokers under comparison: ours, and Apache Kafka in KRaft mode on one node."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from compat_tests.oracle.processes import BrokerFailed, BrokerProcess, free_ports
+from compat_tests.oracle.tools import java
+
+CLUSTER_ID = "a3dpcmUtY29tcGF0LXRlcw"
+
+
+def start_kwire(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:
+    """Run `kwire serve` on a free port and return when it serves."""
+    with free_ports(1) as (port,):
+        address = f"127.0.0.1:{port}"
+    command = [sys.executable, "-m", "kwire", "serve"]
+    command += ["--listeners", f"PLAINTEXT://{address}", "--data-dir", str(data_dir)]
+    for name, value in (settings or {}).items():
+        command += ["--set", f"{name}={value}"]
+    broker = BrokerProcess(command, address, data_dir)
+    broker.wait_for("kwire is ready", timeout_s=15)
+    return broker
+
+
+def start_kafka(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:
+    """Format `data_dir` if it is empty, run Apache Kafka on it and return when it serves."""
+    with free_ports(2) as (port, controller_port):
+        pass
+    address = f"127.0.0.1:{port}"
+    data_dir.mkdir(parents=True, exist_ok=True)
+    properties = data_dir.with_suffix(".properties")
+    values = {**_kafka_settings(data_dir, port, controller_port), **(settings or {})}
+    properties.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+    if not (data_dir / "meta.properties").exists():
+        _format(properties)
+    broker = BrokerProcess(java("kafka.Kafka", str(properties), level="info"), address, data_dir)
+    broker.wait_for("Kafka Server started", timeout_s=60)
+    return broker
+
+
+def _format(properties: Path) -> None:
+    command = java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        raise BrokerFailed(f"could not format Kafka's storage:\n{done.stdout}{done.stderr}")
+
+
+def _kafka_settings(data_dir: Path, port: int, controller_port: int) -> dict[str, str]:
+    """The least that one combined node needs, with the one-node factors kwire has as defaults."""
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "log.dirs": str(data_dir),
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
