@@ -2,7 +2,7 @@
 
 v2 validate only, error message, throttle time
 v3 the broker answers first and throttles after (KIP-219)
-v4 -1 partitions or replicas take the broker's default (KIP-464)
+v4 partitions and replicas of -1 take the broker's default (KIP-464)
 v5 flexible; the answer tells partitions, replicas and configs (KIP-525)
 v6 THROTTLING_QUOTA_EXCEEDED may be answered (KIP-599)
 v7 topic id in the answer (KIP-516)
