@@ -360,3 +360,9 @@ class InconsistentTopicId(KwireError):
     """The topic has another id than the session says."""
 
     code = ErrorCode.INCONSISTENT_TOPIC_ID
+
+
+class FetchSessionTopicIdError(KwireError):
+    """The session was opened by names and is used by ids, or the other way round."""
+
+    code = ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR

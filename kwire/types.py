@@ -16,7 +16,7 @@ class TopicPartition(NamedTuple):
 
 
 def new_uuid() -> bytes:
-    """A random version-4 id; never one whose text starts with a dash: tools take that for a flag."""
+    """A random version-4 id; never one whose text starts with a dash (a flag to tools)."""
     while True:
         raw = bytearray(os.urandom(16))
         raw[6] = raw[6] & 0x0F | 0x40

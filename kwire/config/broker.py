@@ -30,7 +30,7 @@ from kwire.config.keys import (
     settings,
     split_list,
 )
-from kwire.config.listeners import (
+from kwire.config.endpoints import (
     PROTOCOLS,
     Endpoint,
     check_listeners,
@@ -162,26 +162,36 @@ class BrokerConfig:
         default=10 * MINUTE_MS,
         doc="A connection without a request for this long is closed; negative means never.",
     )
+    kwire_first_request_timeout_ms: int = key(
+        "kwire.first.request.timeout.ms",
+        int_in(1),
+        default=10_000,
+        importance="low",
+        doc="A connection that has sent no whole request after this time is closed.",
+    )
     max_connections: int = key(
         "max.connections",
         int_in(0),
         default=INT_MAX,
-        dynamic=True,
         doc="How many connections may be open at once.",
     )
     max_connections_per_ip: int = key(
         "max.connections.per.ip",
         int_in(0),
         default=INT_MAX,
-        dynamic=True,
         doc="How many connections may be open at once from one address.",
     )
     max_connections_per_ip_overrides: Mapping[str, int] = key(
         "max.connections.per.ip.overrides",
         connection_limits(),
         default={},
-        dynamic=True,
-        doc="Other limits for some addresses: host:count, comma separated.",
+        doc="Other limits for some addresses: address:count, comma separated.",
+    )
+    kwire_first_request_timeout_ms: int = key(
+        "kwire.first.request.timeout.ms",
+        long_in(1),
+        default=30 * SECOND_MS,
+        doc="A new connection that sends no whole request for this long is closed.",
     )
     fetch_max_bytes: int = key(
         "fetch.max.bytes",
@@ -239,21 +249,18 @@ class BrokerConfig:
         "log.cleaner.backoff.ms",
         long_in(0),
         default=15 * SECOND_MS,
-        dynamic=True,
         doc="How long compaction sleeps when there is nothing to compact.",
     )
     log_cleaner_dedupe_buffer_size: int = key(
         "log.cleaner.dedupe.buffer.size",
         long_in(MIB),
         default=128 * MIB,
-        dynamic=True,
         doc="How much memory compaction may use for the keys it has seen.",
     )
     log_cleaner_io_max_bytes_per_second: float = key(
         "log.cleaner.io.max.bytes.per.second",
         double_in(),
         default=sys.float_info.max,
-        dynamic=True,
         doc="How fast compaction may read and write, taken together.",
     )
     producer_id_expiration_ms: int = key(
@@ -261,7 +268,6 @@ class BrokerConfig:
         int_in(1),
         default=DAY_MS,
         importance="low",
-        dynamic=True,
         doc="How long a partition remembers an idempotent producer that writes no more.",
     )
     producer_id_expiration_check_interval_ms: int = key(

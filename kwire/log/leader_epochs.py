@@ -1,0 +1,76 @@
+"""At which offset each leader epoch began: the truth by which replicas and clients reconcile.
+
+File `leader-epoch-checkpoint`: "0", the number of lines, then "epoch startOffset" a line.
+"""
+
+from bisect import bisect_right
+from pathlib import Path
+
+from kwire.log.checkpoints import read_lines, write_lines
+
+UNDEFINED = (-1, -1)
+
+
+class LeaderEpochs:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries: list[tuple[int, int]] = []
+        self.latest = -1
+
+    @property
+    def entries(self) -> list[tuple[int, int]]:
+        return list(self._entries)
+
+    def load(self) -> None:
+        lines = read_lines(self._path)
+        self._set([(int(epoch), int(start)) for epoch, start in lines])
+
+    def assign(self, epoch: int, start_offset: int) -> None:
+        """The first batch of a new epoch lands at `start_offset`."""
+        if epoch <= self.latest:
+            return
+        kept = [entry for entry in self._entries if entry[1] < start_offset]
+        self._set([*kept, (epoch, start_offset)])
+        self._save()
+
+    def end_offset_for(self, epoch: int, log_end: int) -> tuple[int, int]:
+        """The largest epoch at or below `epoch`, and where it ended (KIP-101, KIP-279)."""
+        if epoch == -1 or not self._entries:
+            return UNDEFINED
+        if epoch == self.latest:
+            return epoch, log_end
+        after = bisect_right(self._entries, (epoch, 2**63))
+        if after == len(self._entries):
+            return UNDEFINED
+        floor = self._entries[after - 1][0] if after else epoch
+        return floor, self._entries[after][1]
+
+    def epoch_at(self, offset: int) -> int:
+        """The epoch in which the record at `offset` was written, -1 if it is not known."""
+        epoch = -1
+        for candidate, start in self._entries:
+            if start > offset:
+                break
+            epoch = candidate
+        return epoch
+
+    def truncate_to(self, offset: int) -> None:
+        kept = [entry for entry in self._entries if entry[1] < offset]
+        if len(kept) != len(self._entries):
+            self._set(kept)
+            self._save()
+
+    def truncate_before(self, offset: int) -> None:
+        """The log starts later now: its first epoch starts there, earlier ones are gone."""
+        index = bisect_right([start for _, start in self._entries], offset) - 1
+        if index > 0 or (index == 0 and self._entries[0][1] < offset):
+            first = (self._entries[index][0], offset)
+            self._set([first, *self._entries[index + 1 :]])
+            self._save()
+
+    def _set(self, entries: list[tuple[int, int]]) -> None:
+        self._entries = entries
+        self.latest = entries[-1][0] if entries else -1
+
+    def _save(self) -> None:
+        write_lines(self._path, [f"{epoch} {start}" for epoch, start in self._entries])

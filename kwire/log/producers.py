@@ -1,0 +1,221 @@
+"""What a log remembers of its producers: sequences against duplicates, and open transactions.
+
+Per producer id: the epoch, the last five batches, the coordinator's epoch, and where its open
+transaction began. File `<next offset>.snapshot`, big-endian: version i16 = 1, crc32c u32 over the
+rest, count i32, and per producer: id i64, epoch i16, last sequence i32, last offset i64, offset
+delta i32, timestamp i64, coordinator epoch i32, first offset of the open transaction i64 (or -1).
+"""
+
+import struct
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kwire.codec.records.batch import BatchHeader
+from kwire.codec.records.crc import crc32c
+from kwire.errors import InvalidProducerEpoch, InvalidTxnState, OutOfOrderSequence
+from kwire.log.files import write_atomically
+from kwire.log.transaction_index import AbortedTxn
+
+REMEMBERED_BATCHES = 5
+MAX_SEQUENCE = 2**31 - 1
+
+_HEAD = struct.Struct(">hI")
+_COUNT = struct.Struct(">i")
+_ENTRY = struct.Struct(">qhiqiqiq")
+
+
+class RememberedBatch(NamedTuple):
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+
+    @property
+    def base_offset(self) -> int:
+        return self.last_offset - self.offset_delta
+
+    @property
+    def first_sequence(self) -> int:
+        first = self.last_sequence - self.offset_delta
+        return first if first >= 0 else first + MAX_SEQUENCE + 1
+
+
+class Producer:
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "open_since")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.batches: deque[RememberedBatch] = deque(maxlen=REMEMBERED_BATCHES)
+        self.coordinator_epoch = -1
+        self.last_timestamp = -1
+        self.open_since = -1
+
+
+class Producers:
+    def __init__(self) -> None:
+        self._producers: dict[int, Producer] = {}
+        # Open transactions in the order in which they began: the first value is the smallest.
+        self._open: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._producers)
+
+    def __iter__(self) -> Iterator[tuple[int, Producer]]:
+        return iter(self._producers.items())
+
+    @property
+    def first_open_offset(self) -> int | None:
+        """Where the oldest open transaction began; its readers must wait there."""
+        return next(iter(self._open.values()), None)
+
+    def check(self, header: BatchHeader) -> RememberedBatch | None:
+        """The remembered batch if this is one sent again; raises if it may not follow."""
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            # Nothing is known, perhaps because retention removed it all: any sequence may start.
+            return None
+        if header.producer_epoch == known.epoch:
+            for batch in known.batches:
+                if (
+                    batch.last_sequence == header.last_sequence
+                    and batch.first_sequence == header.base_sequence
+                ):
+                    return batch
+        self._check_epoch(known, header)
+        self._check_sequence(known, header)
+        if known.open_since >= 0 and not header.is_transactional:
+            raise InvalidTxnState("expected a transactional write: a transaction is open")
+        return None
+
+    def update(self, header: BatchHeader, base_offset: int) -> None:
+        """Remember a data batch that was appended at `base_offset`."""
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            known = self._producers[header.producer_id] = Producer(header.producer_epoch)
+        elif known.epoch != header.producer_epoch:
+            known.epoch = header.producer_epoch
+            known.batches.clear()
+        delta = header.last_offset_delta
+        known.batches.append(
+            RememberedBatch(header.last_sequence, base_offset + delta, delta, header.max_timestamp)
+        )
+        known.last_timestamp = header.max_timestamp
+        if known.open_since < 0 and header.is_transactional:
+            known.open_since = self._open[header.producer_id] = base_offset
+
+    def end_transaction(
+        self, header: BatchHeader, offset: int, *, coordinator_epoch: int, is_abort: bool
+    ) -> AbortedTxn | None:
+        """A marker was appended at `offset`; returns the entry for the index if it aborts."""
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            known = self._producers[header.producer_id] = Producer(header.producer_epoch)
+        if known.epoch != header.producer_epoch:
+            known.epoch = header.producer_epoch
+            known.batches.clear()
+        known.coordinator_epoch = coordinator_epoch
+        known.last_timestamp = header.max_timestamp
+        first_offset, known.open_since = known.open_since, -1
+        self._open.pop(header.producer_id, None)
+        if first_offset < 0 or not is_abort:
+            return None
+        still_open = self.first_open_offset
+        stable = offset + 1 if still_open is None else min(still_open, offset + 1)
+        return AbortedTxn(header.producer_id, first_offset, offset, stable)
+
+    def expire(self, before_ms: int) -> int:
+        """Forget producers that were silent since `before_ms`, unless their transaction is open."""
+        silent = [
+            producer_id
+            for producer_id, known in self._producers.items()
+            if known.open_since < 0 and known.last_timestamp < before_ms
+        ]
+        for producer_id in silent:
+            del self._producers[producer_id]
+        return len(silent)
+
+    def clear(self) -> None:
+        self._producers.clear()
+        self._open.clear()
+
+    def last_offsets(self) -> dict[int, int]:
+        """The last data offset of each producer: what compaction must keep a trace of."""
+        return {pid: p.batches[-1].last_offset for pid, p in self._producers.items() if p.batches}
+
+    def save(self, path: Path) -> None:
+        entries = [_entry_of(producer_id, known) for producer_id, known in self]
+        body = _COUNT.pack(len(entries)) + b"".join(entries)
+        write_atomically(path, _HEAD.pack(1, crc32c(body)) + body, durable=False)
+
+    def load(self, path: Path) -> bool:
+        """Take over a snapshot; false when the file is damaged."""
+        data = path.read_bytes()
+        if len(data) < 10:
+            return False
+        version, crc = _HEAD.unpack_from(data)
+        body = data[_HEAD.size :]
+        count = _COUNT.unpack_from(body)[0]
+        if version != 1 or crc32c(body) != crc or len(body) != 4 + count * _ENTRY.size:
+            return False
+        self._producers = {
+            fields[0]: _producer_of(*fields[1:]) for fields in _ENTRY.iter_unpack(body[4:])
+        }
+        opened = [(p.open_since, pid) for pid, p in self if p.open_since >= 0]
+        self._open = {producer_id: offset for offset, producer_id in sorted(opened)}
+        return True
+
+    def _check_epoch(self, known: Producer, header: BatchHeader) -> None:
+        if header.producer_epoch < known.epoch:
+            raise InvalidProducerEpoch(
+                f"producer {header.producer_id} has epoch {known.epoch} here,"
+                f" the batch has {header.producer_epoch}"
+            )
+
+    def _check_sequence(self, known: Producer, header: BatchHeader) -> None:
+        sequence = header.base_sequence
+        if header.producer_epoch != known.epoch:
+            if sequence != 0:
+                raise OutOfOrderSequence(
+                    f"a new epoch of producer {header.producer_id} starts at sequence {sequence}"
+                )
+            return
+        last = known.batches[-1].last_sequence if known.batches else -1
+        expected = 0 if last == MAX_SEQUENCE else last + 1
+        if sequence != expected:
+            raise OutOfOrderSequence(
+                f"producer {header.producer_id} sent sequence {sequence}, expected {expected}"
+            )
+
+
+def _entry_of(producer_id: int, known: Producer) -> bytes:
+    batch = known.batches[-1] if known.batches else RememberedBatch(-1, -1, 0, known.last_timestamp)
+    return _ENTRY.pack(
+        producer_id,
+        known.epoch,
+        batch.last_sequence,
+        batch.last_offset,
+        batch.offset_delta,
+        known.last_timestamp,
+        known.coordinator_epoch,
+        known.open_since,
+    )
+
+
+def _producer_of(
+    epoch: int,
+    last_sequence: int,
+    last_offset: int,
+    offset_delta: int,
+    timestamp: int,
+    coordinator_epoch: int,
+    open_since: int,
+) -> Producer:
+    known = Producer(epoch)
+    known.coordinator_epoch = coordinator_epoch
+    known.last_timestamp = timestamp
+    known.open_since = open_since
+    if last_sequence >= 0:
+        known.batches.append(RememberedBatch(last_sequence, last_offset, offset_delta, timestamp))
+    return known

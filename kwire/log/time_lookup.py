@@ -1,0 +1,65 @@
+"""Finding records by time: the indexes say where to begin, the records themselves decide."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kwire.codec.records.batch import BatchHeader
+from kwire.codec.records.record import each_record
+from kwire.log.segment import Segment
+
+
+class TimedOffset(NamedTuple):
+    timestamp: int
+    offset: int
+    leader_epoch: int = -1
+
+
+def seek_time(
+    segments: list[Segment], timestamp: int, start_offset: int, end_offset: int
+) -> TimedOffset | None:
+    """The first record in the range whose timestamp is at least `timestamp`."""
+    for segment in segments:
+        if segment.next_offset <= start_offset or segment.max_timestamp < timestamp:
+            continue
+        begin = max(start_offset, segment.time_index.lookup(timestamp))
+        for position, header in segment.walk(segment.position_of(begin)):
+            if header.base_offset >= end_offset:
+                return None
+            if header.max_timestamp < timestamp or header.is_control:
+                continue
+            found = _first_at(segment, position, header, timestamp, start_offset)
+            if found is not None:
+                return found if found.offset < end_offset else None
+    return None
+
+
+def newest_record(
+    segments: list[Segment], start_offset: int, end_offset: int
+) -> TimedOffset | None:
+    """The first record that has the largest timestamp in the range."""
+    newest = max((s.max_timestamp for s in segments if s.next_offset > start_offset), default=-1)
+    if newest < 0:
+        return None
+    found = seek_time(segments, newest, start_offset, end_offset)
+    if found is not None or end_offset >= segments[-1].next_offset:
+        return found
+    # The newest record is not readable yet: look through what is.
+    headers = [h for h in _headers(segments) if start_offset <= h.last_offset < end_offset]
+    best = max((h.max_timestamp for h in headers), default=-1)
+    return seek_time(segments, best, start_offset, end_offset) if best >= 0 else None
+
+
+def _headers(segments: list[Segment]) -> Iterator[BatchHeader]:
+    for segment in segments:
+        for _, header in segment.walk():
+            yield header
+
+
+def _first_at(
+    segment: Segment, position: int, header: BatchHeader, timestamp: int, start_offset: int
+) -> TimedOffset | None:
+    data = segment.read(position, header.size_bytes)
+    for record in each_record(data, header):
+        if record.timestamp >= timestamp and record.offset >= start_offset:
+            return TimedOffset(record.timestamp, record.offset)
+    return None

@@ -1,0 +1,105 @@
+"""The partitions this broker hosts, kept in step with the controller's image of the cluster."""
+
+import logging
+from collections.abc import Iterator
+
+from kwire.config.broker import BrokerConfig
+from kwire.config.topic import resolve_topic
+from kwire.controller.controller import ImageChange
+from kwire.controller.image import TopicImage
+from kwire.errors import (
+    KafkaStorageError,
+    NotLeaderOrFollower,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from kwire.log.store import LogStore
+from kwire.replication.partition import Partition
+
+_log = logging.getLogger(__name__)
+
+
+class Hosted:
+    def __init__(self, node_id: int, log_store: LogStore, config: BrokerConfig) -> None:
+        self._node_id = node_id
+        self._log_store = log_store
+        self._config = config
+        self._topics: dict[str, dict[int, Partition]] = {}
+        self._images: dict[str, TopicImage] = {}
+        self._names: dict[bytes, str] = {}
+
+    def __iter__(self) -> Iterator[Partition]:
+        for partitions in self._topics.values():
+            yield from partitions.values()
+
+    def find(self, topic: str, index: int) -> Partition:
+        """The partition, if it is led from here; raises what the client must be told otherwise."""
+        try:
+            return self._topics[topic][index]
+        except KeyError:
+            raise self._absence(topic, index) from None
+
+    def find_by_id(self, topic_id: bytes, index: int) -> Partition:
+        topic = self._names.get(topic_id)
+        if topic is None:
+            raise UnknownTopicId()
+        return self.find(topic, index)
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        return self._names.get(topic_id)
+
+    def apply(self, change: ImageChange) -> None:
+        """Create, reconfigure and drop partitions as the controller says; idempotent."""
+        for image in change.deleted:
+            self._drop(image)
+        for image in change.topics:
+            self._host(image)
+
+    def reconfigure(self, config: BrokerConfig) -> None:
+        """The broker's own settings changed: topics that do not override them follow."""
+        self._config = config
+        for image in self._images.values():
+            self._host(image)
+
+    def _host(self, image: TopicImage) -> None:
+        config = resolve_topic(image.config, self._config)
+        partitions = self._topics.setdefault(image.name, {})
+        self._images[image.name] = image
+        self._names[image.topic_id] = image.name
+        for index, state in image.partitions.items():
+            known = partitions.get(index)
+            if known is not None:
+                known.log.reconfigure(config)
+                continue
+            if self._node_id not in state.replicas:
+                continue
+            try:
+                log = self._log_store.open_or_create(image.name, index, image.topic_id, config)
+            except KafkaStorageError as error:
+                _log.error("partition offline topic=%s partition=%d: %s", image.name, index, error)
+                continue
+            partitions[index] = Partition(
+                image.name,
+                image.topic_id,
+                index,
+                log,
+                leader=state.leader,
+                leader_epoch=state.leader_epoch,
+                replicas=tuple(state.replicas),
+                in_sync=tuple(state.isr),
+            )
+
+    def _drop(self, image: TopicImage) -> None:
+        self._images.pop(image.name, None)
+        self._names.pop(image.topic_id, None)
+        for partition in self._topics.pop(image.name, {}).values():
+            partition.wake()
+            self._log_store.delete(partition.log.topic_partition)
+
+    def _absence(self, topic: str, index: int) -> Exception:
+        image = self._images.get(topic)
+        if image is None or index not in image.partitions:
+            return UnknownTopicOrPartition()
+        if self._node_id in image.partitions[index].replicas:
+            return KafkaStorageError(f"{topic}-{index} is offline: its log could not be opened")
+        return NotLeaderOrFollower()

@@ -1,0 +1,104 @@
+"""One partition as its leader serves it: a log, an epoch, the high watermark, and who waits.
+
+On one node the leader is the whole in-sync set, so the high watermark follows the log's end with
+each append. Readers never see past it; read_committed readers never past the last stable offset.
+"""
+
+from kwire.errors import FencedLeaderEpoch, NotEnoughReplicas, UnknownLeaderEpoch
+from kwire.log.partition_log import Appended, PartitionLog
+from kwire.log.validate import check_batches
+from kwire.replication.waiters import WaitingFetch
+
+ALL_IN_SYNC = -1
+
+
+class Partition:
+    __slots__ = (
+        "_waiting",
+        "high_watermark",
+        "in_sync",
+        "index",
+        "leader",
+        "leader_epoch",
+        "log",
+        "replicas",
+        "topic",
+        "topic_id",
+    )
+
+    def __init__(
+        self,
+        topic: str,
+        topic_id: bytes,
+        index: int,
+        log: PartitionLog,
+        *,
+        leader: int,
+        leader_epoch: int,
+        replicas: tuple[int, ...],
+        in_sync: tuple[int, ...],
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.index = index
+        self.log = log
+        self.leader = leader
+        self.leader_epoch = leader_epoch
+        self.replicas = replicas
+        self.in_sync = in_sync
+        self.high_watermark = log.next_offset
+        self._waiting: set[WaitingFetch] = set()
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The first offset whose transaction is undecided, or the high watermark."""
+        unstable = self.log.first_unstable_offset
+        if unstable is None:
+            return self.high_watermark
+        return min(unstable, self.high_watermark)
+
+    def readable_end(self, *, read_committed: bool) -> int:
+        return self.last_stable_offset if read_committed else self.high_watermark
+
+    def check_leader_epoch(self, epoch: int) -> None:
+        """Refuse a client whose idea of the leadership is older or newer than ours (KIP-320)."""
+        if epoch in (-1, self.leader_epoch):
+            return
+        raise FencedLeaderEpoch() if epoch < self.leader_epoch else UnknownLeaderEpoch()
+
+    def append(
+        self, records: memoryview, *, acks: int, produce_version: int, now_ms: int
+    ) -> Appended:
+        """Check and write one client's batch, then wake whoever waits for it."""
+        log = self.log
+        if acks == ALL_IN_SYNC and len(self.in_sync) < min(
+            log.config.min_insync_replicas, len(self.replicas)
+        ):
+            raise NotEnoughReplicas()
+        checked = check_batches(
+            records, log.config, now_ms=now_ms, produce_version=produce_version
+        )
+        appended = log.append(checked.batch, checked.header, leader_epoch=self.leader_epoch)
+        self.high_watermark = log.next_offset
+        if self._waiting:
+            size_bytes = checked.header.batch_length + 12
+            for waiting in list(self._waiting):
+                waiting.grew(size_bytes)
+        return appended
+
+    def delete_records_before(self, offset: int) -> int:
+        """Advance the log's start; returns where it is now."""
+        low_watermark = self.log.delete_records_before(offset)
+        self.wake()
+        return low_watermark
+
+    def watch(self, waiting: WaitingFetch) -> None:
+        self._waiting.add(waiting)
+
+    def unwatch(self, waiting: WaitingFetch) -> None:
+        self._waiting.discard(waiting)
+
+    def wake(self) -> None:
+        """Something other than an append changed: those who wait must look again."""
+        for waiting in list(self._waiting):
+            waiting.changed()

@@ -1,0 +1,183 @@
+"""Accepting connections, within limits, and ending those that went quiet.
+
+Limits are Kafka's: `max.connections` for all, `max.connections.per.ip` with overrides. A connection
+over a limit is closed at once. Three clocks end a connection: no request within
+`kwire.first.request.timeout.ms`, nothing at all for `connections.max.idle.ms`, and, while others wait
+for memory, a frame that is still arriving after `SLOW_FRAME_S`.
+"""
+
+import asyncio
+import errno
+import logging
+import socket
+from collections import Counter
+
+from kwire.clock import Clock
+from kwire.config.broker import BrokerConfig
+from kwire.config.listeners import Endpoint
+from kwire.handlers.context import Peer
+from kwire.server.complaints import Complaints
+from kwire.server.connection import Connection, ConnectionEnd
+from kwire.server.dispatch import Dispatch
+from kwire.server.memory import RequestMemory
+
+BACKLOG = 1024
+ACCEPTS_PER_TURN = 64
+SLOW_FRAME_S = 30.0
+SWEEP_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Listeners:
+    """All listening sockets of a broker and every connection that came through them."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        dispatch: Dispatch,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._config = config
+        self._dispatch = dispatch
+        self._clock = clock
+        self._loop = loop
+        self._memory = RequestMemory(config.queued_max_request_bytes)
+        self._connections: set[Connection] = set()
+        self._per_host: Counter[str] = Counter()
+        self._sockets: list[tuple[socket.socket, str]] = []
+        self._complaints = Complaints(_log, clock)
+        self._sweep_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._connections)
+
+    def bind(self, endpoint: Endpoint) -> int:
+        """Open a listening socket, not yet accepting; returns its port (0 asks for a free one)."""
+        family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((endpoint.host, endpoint.port))
+        except OSError:
+            sock.close()
+            raise
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
+        self._sockets.append((sock, endpoint.name))
+        return int(sock.getsockname()[1])
+
+    def start(self) -> None:
+        for sock, name in self._sockets:
+            self._loop.add_reader(sock, self._accept, sock, name)
+        self._sweep_timer = self._loop.call_later(SWEEP_S, self._sweep)
+
+    def stop_accepting(self) -> None:
+        for sock, _ in self._sockets:
+            self._loop.remove_reader(sock)
+            sock.close()
+        self._sockets.clear()
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+
+    def close_connections(self) -> None:
+        for connection in list(self._connections):
+            connection.close()
+
+    def _accept(self, listening: socket.socket, listener_name: str) -> None:
+        for _ in range(ACCEPTS_PER_TURN):
+            try:
+                sock, address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._on_accept_error(error, listening, listener_name)
+                return
+            self._admit(sock, Peer(address[0], address[1], listener_name))
+
+    def _on_accept_error(self, error: OSError, listening: socket.socket, name: str) -> None:
+        """Out of descriptors: leave the backlog alone for a moment instead of spinning on it."""
+        if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+            raise error
+        self._complaints.say(f"cannot accept: {error.strerror}; raise the limit of open files")
+        self._loop.remove_reader(listening)
+        self._loop.call_later(0.1, self._accept_again, listening, name)
+
+    def _accept_again(self, listening: socket.socket, name: str) -> None:
+        if any(sock is listening for sock, _ in self._sockets):
+            self._loop.add_reader(listening, self._accept, listening, name)
+
+    def _admit(self, sock: socket.socket, peer: Peer) -> None:
+        refusal = self._over_limit(peer)
+        if refusal is not None:
+            self._complaints.say(f"connection refused peer={peer} reason={refusal}")
+            sock.close()
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._size_buffers(sock)
+        self._per_host[peer.host] += 1
+        connection = Connection(
+            sock,
+            peer,
+            loop=self._loop,
+            dispatch=self._dispatch,
+            memory=self._memory,
+            max_frame_bytes=self._config.socket_request_max_bytes,
+            clock=self._clock,
+            on_end=self._on_end,
+        )
+        self._connections.add(connection)
+
+    def _size_buffers(self, sock: socket.socket) -> None:
+        """-1 leaves the size to the kernel, which tunes it by itself."""
+        if self._config.socket_send_buffer_bytes > 0:
+            size = self._config.socket_send_buffer_bytes
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+        if self._config.socket_receive_buffer_bytes > 0:
+            size = self._config.socket_receive_buffer_bytes
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
+
+    def _over_limit(self, peer: Peer) -> str | None:
+        if len(self._connections) >= self._config.max_connections:
+            return "max.connections"
+        overrides = self._config.max_connections_per_ip_overrides
+        allowed = overrides.get(peer.host, self._config.max_connections_per_ip)
+        if self._per_host[peer.host] >= allowed:
+            return "max.connections.per.ip"
+        return None
+
+    def _on_end(self, end: ConnectionEnd) -> None:
+        self._connections.discard(end.connection)
+        host = end.connection.peer.host
+        self._per_host[host] -= 1
+        if not self._per_host[host]:
+            del self._per_host[host]
+        if end.complaint is not None:
+            self._complaints.say(f"connection closed peer={end.connection.peer} {end.complaint}")
+
+    def _sweep(self) -> None:
+        self._sweep_timer = self._loop.call_later(SWEEP_S, self._sweep)
+        now = self._clock.monotonic()
+        for connection in list(self._connections):
+            reason = self._overdue(connection, now)
+            if reason is not None:
+                connection.close(reason)
+            elif now - connection.last_active_at > SWEEP_S:
+                connection.shrink()
+
+    def _overdue(self, connection: Connection, now: float) -> str | None:
+        first_s = self._config.kwire_first_request_timeout_ms / 1000
+        if not connection.had_request and now - connection.opened_at > first_s:
+            return "no request within kwire.first.request.timeout.ms"
+        started = connection.frame_started_at
+        if started is not None and self._memory.is_short and now - started > SLOW_FRAME_S:
+            return "its request arrives too slowly while others wait for memory"
+        idle_s = self._config.connections_max_idle_ms / 1000
+        if not connection.is_waiting_for_us and now - connection.last_active_at > idle_s:
+            # Routine, not an offence: a client that comes back reconnects by itself.
+            _log.debug("connection idle peer=%s", connection.peer)
+            connection.close()
+        return None
