@@ -1,6 +1,6 @@
 """ListOffsets, key 2: where a partition begins, where it ends, or where a time begins.
 
-v1 one offset for each partition, with its timestamp
+v1 one offset for each partition, with its timestamp (KIP-79)
 v2 isolation level; throttle time in the answer (KIP-98)
 v3 the broker answers first and throttles after (KIP-219)
 v4 leader epoch on both sides (KIP-320)
