@@ -166,6 +166,8 @@ def _snappy_blocks(data: memoryview) -> Iterator[memoryview]:
     while position < end:
         if data[position : position + 8] == _XERIAL_MAGIC:
             position += len(_XERIAL_HEAD)  # Streams may be joined: another head is no block.
+            if position > end:
+                raise _broken("snappy", "its head is cut short")
             continue
         length = _read_length(data, position)[0] if position + 4 <= end else -1
         position += 4

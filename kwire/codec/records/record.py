@@ -1,7 +1,7 @@
 """Records: what a batch holds, opened one by one and distrusted throughout.
 
 A record is: length varint, attributes i8, timestamp delta varlong, offset delta varint, key and
-value (length varint, -1 for null, and bytes), header count varint, and per header a key and a value.
+value (length varint, -1 for null, and bytes), header count varint, then keys and values of headers.
 """
 
 from collections.abc import Iterator
