@@ -1,54 +1,48 @@
-"""Turn declarations into readers and writers, one pair for each message and version.
+"""Turn declarations into readers and writers, one of each for a message and version.
 
-A codec is Python source made for exactly one class, version and flexibility, and executed on first
-use. Neighbouring fields of fixed size become one `struct` call; lengths of one byte are handled in
-line; records stay views. `read_source.py` and `write_source.py` make the two halves.
+A codec is written as Python source and compiled when it is first asked for (about a third of a
+millisecond), then kept. What the source looks like is told in read_source.py and write_source.py.
+
+A decoder takes a view that ends with the frame, and the position where the message begins. It
+gives the message and the position after it, or raises `MalformedMessage`. Bytes after the message
+are nobody's business here, as in Kafka. An encoder takes a message and gives a list of buffers:
+one, and two more for each value of records.
 """
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
-from kwire.codec.primitives import Buffer, MalformedMessage
+from kwire.codec.bounds import MEMORY_RATIO
+from kwire.codec.primitives import Buffer
 from kwire.codec.read_source import ReadSource
 from kwire.codec.write_source import WriteSource
 
 Decoder = Callable[[memoryview, int], tuple[Any, int]]
 Encoder = Callable[[Any], list[Buffer]]
 
-MEMORY_RATIO = 4
-"""How many bytes of objects a byte of a request may become, beyond `FREE_MEMORY_BYTES`."""
-FREE_MEMORY_BYTES = 1024 * 1024
+
+_codecs: dict[tuple[object, ...], Any] = {}
 
 
 def decoder(
     cls: type[Any], version: int, flexible: bool, memory_ratio: int = MEMORY_RATIO
 ) -> Decoder:
     """Give the function that reads `cls` of this version at a position of a frame."""
-    read = ReadSource(version, flexible).compile(cls)
-
-    def decode(buffer: memoryview, position: int) -> tuple[Any, int]:
-        size = len(buffer)
-        try:
-            return read(buffer, position, size, [FREE_MEMORY_BYTES + memory_ratio * size])
-        except (IndexError, struct.error):
-            raise MalformedMessage("the message ends too early") from None
-        except UnicodeDecodeError:
-            raise MalformedMessage("a string is not UTF-8") from None
-
+    known = ("decode", cls, version, flexible, memory_ratio)
+    if known not in _codecs:
+        source = ReadSource(cls, version, flexible, memory_ratio)
+        exec(compile(source.text, f"<decode {cls.__name__} v{version}>", "exec"), source.scope)
+        _codecs[known] = source.scope["decode"]
+    decode: Decoder = _codecs[known]
     return decode
 
 
 def encoder(cls: type[Any], version: int, flexible: bool) -> Encoder:
     """Give the function that writes `cls` of this version as a list of buffers."""
-    write = WriteSource(version, flexible).compile(cls)
-
-    def encode(message: Any) -> list[Buffer]:
-        done: list[Buffer] = []
-        parts: list[bytes] = []
-        write(message, parts.append, parts, done)
-        if parts:
-            done.append(b"".join(parts))
-        return done
-
+    known = ("encode", cls, version, flexible)
+    if known not in _codecs:
+        source = WriteSource(cls, version, flexible)
+        exec(compile(source.text, f"<encode {cls.__name__} v{version}>", "exec"), source.scope)
+        _codecs[known] = source.scope["encode"]
+    encode: Encoder = _codecs[known]
     return encode

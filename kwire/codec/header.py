@@ -1,18 +1,19 @@
 """What stands before each message: who asks for what, and which answer this is.
 
-Request: api key i16, version i16, correlation id i32, client id (nullable string, never compact),
-and in flexible versions tagged fields. Response: correlation id i32, and in flexible versions tagged
-fields, save for ApiVersions.
+Request: api key i16, version i16, correlation id i32, client id as a nullable string that is never
+compact, and in flexible versions tagged fields. Response: correlation id i32, and in flexible
+versions tagged fields, save for ApiVersions: its answer must be readable by a client that does not
+know yet what the broker speaks.
 """
 
 import struct
 from typing import Any, NamedTuple
 
 from kwire.codec.apis import API_VERSIONS, Api
-from kwire.codec.primitives import Buffer, MalformedMessage, read_uvarint, skip_tags
+from kwire.codec.primitives import Buffer, MalformedMessage, read_text, skip_tags
 
-_FIXED = struct.Struct(">hhih")
-_CORRELATION = struct.Struct(">i")
+_REQUEST = struct.Struct(">hhih")
+_RESPONSE = struct.Struct(">i")
 
 
 class RequestHeader(NamedTuple):
@@ -25,33 +26,28 @@ class RequestHeader(NamedTuple):
 def decode_request_header(buffer: memoryview, flexible: bool) -> tuple[RequestHeader, int]:
     """The header at the start of a frame, and where its message begins."""
     try:
-        key, version, correlation_id, length = _FIXED.unpack_from(buffer)
-        position = 10
+        key, version, correlation_id, length = _REQUEST.unpack_from(buffer)
+        position = _REQUEST.size
         client_id = None
         if length >= 0:
+            client_id = read_text(buffer, position, length)
             position += length
-            if position > len(buffer):
-                raise MalformedMessage("the client id reaches beyond the message")
-            client_id = str(buffer[10:position], "utf-8")
-        elif length != -1:
-            raise MalformedMessage("a negative length")
         if flexible:
-            count = buffer[position]
-            if count:
-                count, position = read_uvarint(buffer, position)
-                position = skip_tags(buffer, position, count)
-            else:
-                position += 1
+            position = skip_tags(buffer, position) if buffer[position] else position + 1
     except (struct.error, IndexError):
         raise MalformedMessage("the header ends too early") from None
-    except UnicodeDecodeError:
-        raise MalformedMessage("the client id is not UTF-8") from None
     return RequestHeader(key, version, correlation_id, client_id), position
 
 
 def encode_response_header(correlation_id: int, flexible: bool) -> bytes:
-    head = _CORRELATION.pack(correlation_id)
+    """What goes before an answer; for ApiVersions `flexible` is False in every version."""
+    head = _RESPONSE.pack(correlation_id)
     return head + b"\x00" if flexible else head
+
+
+def has_flexible_response_header(api: Api, version: int) -> bool:
+    """Say whether tagged fields may stand before the answer."""
+    return api is not API_VERSIONS and api.is_flexible(version)
 
 
 def encode_request(
@@ -59,7 +55,7 @@ def encode_request(
 ) -> list[Buffer]:
     """A whole request without its length, for when we are the client."""
     name = None if client_id is None else client_id.encode()
-    head = _FIXED.pack(api.key, version, correlation_id, -1 if name is None else len(name))
+    head = _REQUEST.pack(api.key, version, correlation_id, -1 if name is None else len(name))
     head += name or b""
     if api.is_flexible(version):
         head += b"\x00"
@@ -68,12 +64,12 @@ def encode_request(
 
 def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
     """The correlation id and the message of an answer."""
-    if len(frame) < 4:
-        raise MalformedMessage("an answer without a header")
-    correlation_id = _CORRELATION.unpack_from(frame)[0]
-    position = 4
-    if api.is_flexible(version) and api is not API_VERSIONS:
-        count, position = read_uvarint(frame, position)
-        position = skip_tags(frame, position, count)
+    try:
+        (correlation_id,) = _RESPONSE.unpack_from(frame)
+        position = _RESPONSE.size
+        if has_flexible_response_header(api, version):
+            position = skip_tags(frame, position)
+    except (struct.error, IndexError):
+        raise MalformedMessage("an answer without a header") from None
     message, _ = api.decode_response(version)(frame, position)
     return correlation_id, message

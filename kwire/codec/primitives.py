@@ -1,54 +1,92 @@
-"""What the protocol is made of: variable-length numbers, and the refusal of what cannot be read.
+"""What the protocol is made of: variable-length numbers, texts, tagged fields, and the refusal.
 
-The compiled codecs read and write one-byte lengths in line; the functions here are their slow
-lanes, and what the hand-written headers use.
+The compiled codecs handle lengths below 128 in line; the functions here are their slow lanes, and
+what the hand-written headers use. All positions are those of a view that ends with the frame.
 """
+
+from struct import Struct
 
 Buffer = bytes | bytearray | memoryview
 
-MAX_TAGS = 1_000
-"""More unknown tagged fields than this in one place is an attack, not a newer client."""
+MAX_UVARINT_BYTES = 5
+MAX_TEXT_BYTES = 0x7FFF
+"""Compact lengths could say more, but Kafka holds texts to what the older int16 can say."""
+
+MAX_TAGGED_FIELDS = 1_000
+"""In one struct; the largest number any schema knows is below ten."""
+
+SMALL = tuple(bytes((number,)) for number in range(128))
+"""The encoding of each number that fits in one byte."""
+
+SHORT_BYTES = tuple(Struct(f"{length}s").unpack_from for length in range(128))
+"""Readers of so many bytes: quicker than slicing a view, and they refuse to run past its end."""
 
 
 class MalformedMessage(ValueError):
     """Bytes that are no message: the connection they came from is closed."""
 
 
+def encode_uvarint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first, the eighth bit set on all but the last."""
+    if number < 0x80:
+        return SMALL[number]
+    encoded = bytearray()
+    while number >= 0x80:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
 def read_uvarint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """An unsigned number of at most five bytes, and the position after it."""
-    value = shift = 0
-    while True:
-        byte = buffer[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
+    """The number at `position`, and the position after it; `IndexError` past the buffer's end."""
+    number = shift = 0
+    for index in range(position, position + MAX_UVARINT_BYTES):
+        byte = buffer[index]
+        number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            break
+            return number, index + 1
         shift += 7
-        if shift > 28:
-            raise MalformedMessage("a variable-length number is longer than five bytes")
-    if value > 0xFFFFFFFF:
-        raise MalformedMessage("a variable-length number does not fit into 32 bits")
-    return value, position
+    raise MalformedMessage("a number is longer than five bytes")
 
 
-def write_uvarint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+def read_bytes(buffer: memoryview, position: int, length: int) -> bytes:
+    """Copy `length` bytes; the caller has made sure that the length is not negative."""
+    if length > len(buffer) - position:
+        raise MalformedMessage(f"{length} bytes are announced, {len(buffer) - position} are left")
+    return buffer[position : position + length].tobytes()
 
 
-def skip_tags(buffer: Buffer, position: int, count: int) -> int:
-    """Pass over tagged fields that nobody here knows; nothing of them is kept."""
-    if count > MAX_TAGS:
-        raise MalformedMessage(f"{count} tagged fields")
+def read_text(buffer: memoryview, position: int, length: int) -> str:
+    """Read a text; as in Kafka, what is no UTF-8 becomes U+FFFD rather than an error."""
+    if length > MAX_TEXT_BYTES:
+        raise MalformedMessage(f"a text of {length} bytes, at most {MAX_TEXT_BYTES} are allowed")
+    return read_bytes(buffer, position, length).decode("utf-8", "replace")
+
+
+def encode_text(text: str) -> bytes:
+    """The bytes of a text that is not short; a longer one than can be read is our own mistake."""
+    encoded = text.encode()
+    if len(encoded) > MAX_TEXT_BYTES:
+        raise ValueError(f"a text of {len(encoded)} bytes cannot be sent")
+    return encoded
+
+
+def check_tag_count(count: int, remaining: int) -> None:
+    """Refuse more tagged fields than there can be: each takes two bytes at least."""
+    if count > MAX_TAGGED_FIELDS or count * 2 > remaining:
+        raise MalformedMessage(f"{count} tagged fields in {remaining} bytes")
+
+
+def skip_tags(buffer: memoryview, position: int) -> int:
+    """Pass over tagged fields nobody knows, their count included, keeping nothing of them."""
+    count, position = read_uvarint(buffer, position)
     end = len(buffer)
+    check_tag_count(count, end - position)
     for _ in range(count):
         _, position = read_uvarint(buffer, position)
         size, position = read_uvarint(buffer, position)
         position += size
-        if position > end:
-            raise MalformedMessage("a tagged field reaches beyond the message")
+    if position > end:
+        raise MalformedMessage("a tagged field runs past the end of its frame")
     return position

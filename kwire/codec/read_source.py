@@ -1,239 +1,250 @@
-"""The source of a decoder: `read_<n>(buf, pos, end, left) -> (message, pos)` for each class in it.
+"""Write the source of a decoder: one function that reads one message of one version.
 
-`left` is what the message may still cost in memory: every array pays for its elements before they
-are made, so that no count in a small frame can ask for a large amount of memory.
+Everything nested is unrolled into that function, as the depth of a message is known. Neighbouring
+fields of fixed size are read by one `struct` call, together with the length of whatever follows
+them. The names in the generated source:
+
+    b, p, e    the frame, the position in it, its end
+    m          what may still be unfolded in memory (see bounds.py)
+    o1, a2 ..  objects, arrays, lengths and so on, numbered so that none is used twice
 """
 
 import struct
-from collections.abc import Callable
 from typing import Any
 
-from kwire.codec.primitives import MalformedMessage, read_uvarint, skip_tags
-from kwire.codec.schema import Field, default_struct, fields_of
+from kwire.codec import primitives
+from kwire.codec.bounds import (
+    FIXED_FORMATS,
+    MEMORY_ALLOWANCE,
+    element_weight,
+    item_of,
+    least_size,
+    struct_of,
+)
+from kwire.codec.schema import Field, default_value, fields_of
 
-FIXED = {
-    "int8": ("b", 1),
-    "int16": ("h", 2),
-    "int32": ("i", 4),
-    "int64": ("q", 8),
-    "uint16": ("H", 2),
-    "uint32": ("I", 4),
-    "float64": ("d", 8),
-    "boolean": ("?", 1),
-    "uuid": ("16s", 16),
+_BY_HAND = {
+    "new": object.__new__,
+    "read_uvarint": primitives.read_uvarint,
+    "read_text": primitives.read_text,
+    "read_bytes": primitives.read_bytes,
+    "short_bytes": primitives.SHORT_BYTES,
+    "check_tag_count": primitives.check_tag_count,
+    "skip_tags": primitives.skip_tags,
+    "unpack_from": struct.unpack_from,
+    "StructError": struct.error,
+    "Malformed": primitives.MalformedMessage,
 }
-
-OBJECT_BYTES = 56
-SLOT_BYTES = 8
-VARIABLE_BYTES = 50
-"""What a string or a list costs at least: a guess that is right within a factor of two."""
 
 
 class ReadSource:
-    def __init__(self, version: int, flexible: bool) -> None:
+    """The growing source of one decoder, and the names it uses."""
+
+    def __init__(self, cls: type[Any], version: int, flexible: bool, memory_ratio: int) -> None:
+        self.scope: dict[str, Any] = dict(_BY_HAND)
         self._version = version
         self._flexible = flexible
+        self._title = f"{cls.__name__} v{version}"
         self._lines: list[str] = []
-        self._names: dict[type[Any], str] = {}
-        self._scope: dict[str, Any] = {
-            "uvarint": read_uvarint,
-            "skip_tags": skip_tags,
-            "Malformed": MalformedMessage,
-            "unpack_from": struct.unpack_from,
-        }
+        self._depth = 0
+        self._run: list[tuple[str, str]] = []
+        self._count = 0
+        self._write("def decode(b, p):")
+        self._depth = 1
+        self._write("try:")
+        self._depth = 2
+        self._write("e = len(b)")
+        self._write(f"m = e * {memory_ratio} + {MEMORY_ALLOWANCE}")
+        made = self._struct(cls)
+        self._flush()
+        self._write(f"return {made}, p")
+        self._depth = 1
+        self._write("except (IndexError, StructError) as why:")
+        self._write(f"    raise Malformed('{self._title} ends too early') from why")
 
-    def compile(self, cls: type[Any]) -> Callable[..., tuple[Any, int]]:
-        name = self._reader(cls)
-        exec("\n".join(self._lines), self._scope)
-        read: Callable[..., tuple[Any, int]] = self._scope[name]
-        return read
+    @property
+    def text(self) -> str:
+        return "\n".join(self._lines)
 
-    def _reader(self, cls: type[Any]) -> str:
-        """Make the function for a class, and first those for the classes inside."""
-        if cls in self._names:
-            return self._names[cls]
-        body: list[str] = []
-        present = [field for field in fields_of(cls) if field.exists_in(self._version)]
-        plain = [f for f in present if not (self._flexible and f.is_tagged_in(self._version))]
-        tagged = [f for f in present if f not in plain and f.tag is not None]
-        self._plain(plain, body)
-        for field in fields_of(cls):
-            if field not in plain:
-                self._default(field, body)
-        if self._flexible:
-            self._tags(tagged, body)
-        name = f"read_{len(self._names)}"
-        self._names[cls] = name
-        self._scope[f"new_{name}"] = cls.__new__
-        self._scope[f"cls_{name}"] = cls
-        self._lines.append(f"def {name}(buf, pos, end, left):")
-        self._lines.append(f"    m = new_{name}(cls_{name})")
-        self._lines += [f"    {line}" for line in body]
-        self._lines.append("    return m, pos")
+    def _write(self, line: str) -> None:
+        self._lines.append(" " * self._depth + line)
+
+    def _name(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+    def _constant(self, value: object) -> str:
+        name = self._name("C")
+        self.scope[name] = value
         return name
 
-    def _plain(self, fields: list[Field], body: list[str]) -> None:
-        run: list[Field] = []
-        for field in fields:
-            if field.kind in FIXED:
-                run.append(field)
-                continue
-            self._fixed(run, body)
-            run = []
-            self._variable(field, f"m.{field.name}", body)
-        self._fixed(run, body)
+    def _refuse(self, condition: str, what: str) -> None:
+        self._write(f"if {condition}: raise Malformed({f'{self._title}: {what}'!r})")
 
-    def _fixed(self, run: list[Field], body: list[str]) -> None:
+    def _read(self, target: str, format_: str) -> None:
+        """Read something of fixed size into `target`, soon: at the next flush."""
+        self._run.append((target, format_))
+
+    def _flush(self) -> None:
+        """Read what is due in one call."""
+        run, self._run = self._run, []
         if not run:
             return
-        layout = ">" + "".join(FIXED[field.kind][0] for field in run)
-        targets = ", ".join(f"m.{field.name}" for field in run)
-        comma = "," if len(run) == 1 else ""
-        body.append(f"{targets}{comma} = {self._unpacker(layout)}(buf, pos)")
-        body.append(f"pos += {struct.calcsize(layout)}")
+        formats = "".join(format_ for _, format_ in run)
+        if formats == "B":
+            self._write(f"{run[0][0]} = b[p]")
+            self._write("p += 1")
+            return
+        layout = struct.Struct(">" + formats)
+        reader = self._constant(layout.unpack_from)
+        targets = ", ".join(target for target, _ in run)
+        self._write(f"{targets}, = {reader}(b, p)")
+        self._write(f"p += {layout.size}")
 
-    def _unpacker(self, layout: str) -> str:
-        name = "unpack_" + layout[1:].replace("?", "B_")
-        self._scope[name] = struct.Struct(layout).unpack_from
+    def _length(self, format_: str) -> str:
+        """Read a length, or -1 and below for null, and give its name."""
+        name = self._name("n")
+        self._read(name, "B" if self._flexible else format_)
+        self._flush()
+        if self._flexible:
+            self._write(f"if {name} > 127: {name}, p = read_uvarint(b, p - 1)")
+            self._write(f"{name} -= 1")
         return name
 
-    def _variable(self, field: Field, target: str, body: list[str]) -> None:
-        is_nullable = field.is_nullable_in(self._version)
-        if field.kind == "struct":
-            self._struct(field, target, is_nullable, body)
-            return
-        self._length(field.kind, body)
-        body.append("if n < 0:")
-        if is_nullable:
-            body.append(f"    {target} = None")
-        else:
-            body.append(f"    raise Malformed('{field.name or 'an element'} is null')")
-        body.append("else:")
-        inner: list[str] = []
-        if field.kind == "array":
-            assert isinstance(field.item, Field)
-            self._array(field.item, target, inner)
-        else:
-            self._slice(field.kind, target, inner)
-        body += [f"    {line}" for line in inner]
-
-    def _length(self, kind: str, body: list[str]) -> None:
-        """Leave the length or count in `n`, -1 for null."""
+    def _struct(self, cls: type[Any]) -> str:
+        made = self._name("o")
+        self._write(f"{made} = new({self._constant(cls)})")
+        tagged = []
+        for field in fields_of(cls):
+            target = f"{made}.{field.name}"
+            if not field.exists_in(self._version):
+                self._absent(field, target)
+            elif field.is_tagged_in(self._version):
+                self._absent(field, target)
+                tagged.append((field, target))
+            else:
+                self._value(field, target)
         if self._flexible:
-            body.append("n = buf[pos]")
-            body.append("if n < 128: pos += 1")
-            body.append("else: n, pos = uvarint(buf, pos)")
-            body.append("n -= 1")
-            return
-        layout = ">h" if kind == "string" else ">i"
-        body.append(f"n, = {self._unpacker(layout)}(buf, pos)")
-        body.append(f"pos += {2 if kind == 'string' else 4}")
-        body.append("if n < -1: raise Malformed('a negative length')")
+            self._tags(tagged)
+        return made
 
-    def _slice(self, kind: str, target: str, body: list[str]) -> None:
-        body.append("stop = pos + n")
-        body.append("if stop > end: raise Malformed('a length reaches beyond the message')")
-        value = {
-            "string": "str(buf[pos:stop], 'utf-8')",
-            "bytes": "bytes(buf[pos:stop])",
-            "records": "buf[pos:stop]",
-        }[kind]
-        body.append(f"{target} = {value}")
-        body.append("pos = stop")
-
-    def _array(self, item: Field, target: str, body: list[str]) -> None:
-        smallest = max(1, self._smallest(item))
-        body.append(f"if n * {smallest} > end - pos: raise Malformed('more elements than bytes')")
-        body.append(f"left[0] -= n * {self._cost(item)}")
-        body.append("if left[0] < 0: raise Malformed('the message would unfold too far')")
-        if item.kind in FIXED and item.kind != "uuid":
-            code, size = FIXED[item.kind]
-            body.append(f"{target} = list(unpack_from('>%d{code}' % n, buf, pos))")
-            body.append(f"pos += n * {size}")
-            return
-        body.append("items = []")
-        body.append(f"{target} = items")
-        body.append("for _ in range(n):")
-        inner: list[str] = []
-        if item.kind == "struct":
-            assert isinstance(item.item, type)
-            inner.append(f"item, pos = {self._reader(item.item)}(buf, pos, end, left)")
-        elif item.kind == "uuid":
-            inner += ["item = bytes(buf[pos:pos + 16])", "pos += 16"]
-            inner.append("if pos > end: raise Malformed('the message ends too early')")
-        else:
-            self._variable(item, "item", inner)
-        inner.append("items.append(item)")
-        body += [f"    {line}" for line in inner]
-
-    def _struct(self, field: Field, target: str, is_nullable: bool, body: list[str]) -> None:
-        assert isinstance(field.item, type)
-        read = f"{target}, pos = {self._reader(field.item)}(buf, pos, end, left)"
-        if not is_nullable:
-            body.append(read)
-            return
-        body.append("n = buf[pos]")
-        body.append("pos += 1")
-        body.append(f"if n == 255: {target} = None")
-        body.append("elif n == 1:")
-        body.append(f"    {read}")
-        body.append("else: raise Malformed('a struct that is neither null nor there')")
-
-    def _default(self, field: Field, body: list[str]) -> None:
+    def _absent(self, field: Field, target: str) -> None:
         if field.kind == "array" and field.default is not None:
-            body.append(f"m.{field.name} = []")
-            return
-        value = field.default
-        if field.kind == "struct" and value is not None:
-            assert isinstance(field.item, type)
-            value = default_struct(field.item)
-        name = f"default_{len(self._names)}_{field.name}"
-        self._scope[name] = value
-        body.append(f"m.{field.name} = {name}")
-
-    def _tags(self, tagged: list[Field], body: list[str]) -> None:
-        body.append("n = buf[pos]")
-        body.append("if n == 0: pos += 1")
-        body.append("else:")
-        inner = ["n, pos = uvarint(buf, pos)"]
-        if not tagged:
-            inner.append("pos = skip_tags(buf, pos, n)")
+            self._write(f"{target} = []")
         else:
-            self._known_tags(tagged, inner)
-        body += [f"    {line}" for line in inner]
+            value = default_value(field)
+            plain = value is None or isinstance(value, bool | int | str)
+            self._write(f"{target} = {repr(value) if plain else self._constant(value)}")
 
-    def _known_tags(self, tagged: list[Field], body: list[str]) -> None:
-        body.append("if n > 1000: raise Malformed('too many tagged fields')")
-        body.append("for _ in range(n):")
-        body.append("    tag, pos = uvarint(buf, pos)")
-        body.append("    size, pos = uvarint(buf, pos)")
-        body.append("    after = pos + size")
-        body.append("    if after > end: raise Malformed('a tagged field reaches too far')")
-        for field in tagged:
-            body.append(f"    if tag == {field.tag}:")
-            inner: list[str] = []
-            self._plain([field], inner)
-            inner.append("if pos != after: raise Malformed('a tagged field of another size')")
-            body += [f"        {line}" for line in inner]
-        body.append("    pos = after")
+    def _value(self, field: Field, target: str) -> None:
+        if field.kind in FIXED_FORMATS:
+            self._read(target, FIXED_FORMATS[field.kind])
+        elif field.kind == "struct":
+            self._nested(field, target)
+        elif field.kind == "array":
+            self._array(field, target)
+        else:
+            self._bytes(field, target)
 
-    def _smallest(self, field: Field) -> int:
-        """How few bytes a field can take."""
-        if field.kind in FIXED:
-            return FIXED[field.kind][1]
-        if field.kind != "struct" or field.is_nullable_in(self._version):
-            return 1 if self._flexible or field.kind == "struct" else 2
-        assert isinstance(field.item, type)
-        inner = [f for f in fields_of(field.item) if f.exists_in(self._version)]
-        plain = [f for f in inner if not (self._flexible and f.is_tagged_in(self._version))]
-        return sum(map(self._smallest, plain)) + int(self._flexible)
+    def _nested(self, field: Field, target: str) -> None:
+        if not field.is_nullable_in(self._version):
+            self._write(f"{target} = {self._struct(struct_of(field))}")
+            return
+        presence = self._name("n")
+        self._read(presence, "b")
+        self._flush()
+        self._write(f"if {presence} < 0: {target} = None")
+        self._write("else:")
+        self._depth += 1
+        made = self._struct(struct_of(field))
+        self._flush()
+        self._write(f"{target} = {made}")
+        self._depth -= 1
 
-    def _cost(self, item: Field) -> int:
-        if item.kind in FIXED:
-            return 4 * SLOT_BYTES
-        if item.kind != "struct":
-            return VARIABLE_BYTES
-        assert isinstance(item.item, type)
-        inner = fields_of(item.item)
-        variable = sum(field.kind in ("array", "bytes", "string") for field in inner)
-        return OBJECT_BYTES + SLOT_BYTES * len(inner) + VARIABLE_BYTES * variable
+    def _null_or(self, field: Field, length: str, target: str) -> str:
+        """Deal with a null; give the keyword that the other case begins with."""
+        if field.is_nullable_in(self._version):
+            self._write(f"if {length} < 0: {target} = None")
+            return "elif"
+        self._refuse(f"{length} < 0", f"{field.name or 'an element'} is null")
+        return "if"
+
+    def _bytes(self, field: Field, target: str) -> None:
+        length = self._length("h" if field.kind == "string" else "i")
+        keyword = self._null_or(field, length, target)
+        if field.kind == "records":
+            self._write(
+                f"{keyword} {length} > e - p: raise Malformed('{self._title}: cut records')"
+            )
+            self._write("else:")
+            self._write(f" {target} = b[p : p + {length}]")
+            self._write(f" p += {length}")
+            return
+        finish = ".decode('utf-8', 'replace')" if field.kind == "string" else ""
+        read = "read_text" if field.kind == "string" else "read_bytes"
+        self._write(f"{keyword} {length} < 128:")
+        self._write(f" {target} = short_bytes[{length}](b, p)[0]{finish}")
+        self._write(f" p += {length}")
+        self._write("else:")
+        self._write(f" {target} = {read}(b, p, {length})")
+        self._write(f" p += {length}")
+
+    def _array(self, field: Field, target: str) -> None:
+        item = item_of(field)
+        length = self._length("i")
+        keyword = self._null_or(field, length, target)
+        self._write("else:" if keyword == "elif" else "if True:")
+        self._depth += 1
+        size = max(1, least_size(item, self._version, self._flexible))
+        self._write(f"m -= {length} * {element_weight(item)}")
+        self._refuse(f"{length} * {size} > e - p or m < 0", f"too many {field.name}")
+        if item.kind in FIXED_FORMATS and item.kind != "uuid":
+            format_ = FIXED_FORMATS[item.kind]
+            self._write(f"{target} = list(unpack_from('>%d{format_}' % {length}, b, p))")
+            self._write(f"p += {length} * {size}")
+        else:
+            self._elements(item, length, target)
+        self._depth -= 1
+
+    def _elements(self, item: Field, length: str, target: str) -> None:
+        array = self._name("a")
+        self._write(f"{target} = {array} = []")
+        self._write(f"for _ in range({length}):")
+        self._depth += 1
+        if item.kind == "struct" and not item.is_nullable_in(self._version):
+            element = self._struct(struct_of(item))
+        else:
+            element = self._name("v")
+            self._value(item, element)
+        self._flush()
+        self._write(f"{array}.append({element})")
+        self._depth -= 1
+
+    def _tags(self, tagged: list[tuple[Field, str]]) -> None:
+        count = self._name("n")
+        self._read(count, "B")
+        self._flush()
+        if not tagged:
+            self._write(f"if {count}: p = skip_tags(b, p - 1)")
+            return
+        tag, size, end = self._name("t"), self._name("z"), self._name("q")
+        self._write(f"if {count}:")
+        self._depth += 1
+        self._write(f"if {count} > 127: {count}, p = read_uvarint(b, p - 1)")
+        self._write(f"check_tag_count({count}, e - p)")
+        self._write(f"for _ in range({count}):")
+        self._depth += 1
+        self._write(f"{tag}, p = read_uvarint(b, p)")
+        self._write(f"{size}, p = read_uvarint(b, p)")
+        self._write(f"{end} = p + {size}")
+        self._refuse(f"{end} > e", "a tagged field is cut")
+        for field, target in tagged:
+            self._write(f"if {tag} == {field.tag}:")
+            self._depth += 1
+            self._value(field, target)
+            self._flush()
+            self._refuse(f"p != {end}", f"{field.name} has another size than it says")
+            self._write("continue")
+            self._depth -= 1
+        self._write(f"p = {end}")
+        self._depth -= 2

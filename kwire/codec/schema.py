@@ -176,6 +176,16 @@ def fields_of(cls: type[Any]) -> tuple[Field, ...]:
     return fields
 
 
+def default_value(field: Field) -> object:
+    """What a field is worth when it is absent or not given; a list is a new one."""
+    if field.default is not _FRESH:
+        return field.default
+    if field.kind == "array":
+        return []
+    assert isinstance(field.item, type)
+    return default_struct(field.item)
+
+
 def default_struct(cls: type[M]) -> M:
     """The frozen instance of defaults that stands for every struct of `cls` not given.
 
@@ -207,11 +217,10 @@ def _generate_init(cls: type[Any]) -> Any:
     scope: dict[str, Any] = {"_FRESH": _FRESH}
     parameters, stores = [], []
     for field in fields_of(cls):
-        name, value = field.name, field.name
+        name = value = field.name
         scope[f"_{name}"] = field.default
-        if field.default is _FRESH and field.kind == "struct":
-            assert isinstance(field.item, type)
-            scope[f"_{name}"] = default_struct(field.item)
+        if field.kind == "struct":
+            scope[f"_{name}"] = default_value(field)
         elif field.default is _FRESH:
             value = f"[] if {name} is _FRESH else {name}"
         parameters.append(f"{name}=_{name}")
@@ -233,16 +242,6 @@ def _represent(self: Any) -> str:
     given = (
         f"{field.name}={getattr(self, field.name)!r}"
         for field in self.__fields__
-        if not _is_default(field, getattr(self, field.name))
+        if getattr(self, field.name) != default_value(field)
     )
     return f"{type(self).__name__}({', '.join(given)})"
-
-
-def _is_default(field: Field, value: object) -> bool:
-    usual: object = field.default
-    if usual is _FRESH and field.kind == "array":
-        usual = []
-    elif usual is _FRESH:
-        assert isinstance(field.item, type)
-        usual = default_struct(field.item)
-    return value == usual

@@ -1,160 +1,272 @@
-"""The source of an encoder: `write_<n>(m, add, parts, done)` for each class in it.
+"""Write the source of an encoder: one function that writes one message of one version.
 
-Small pieces are collected in `parts`; records are put into `done` as they are, behind the pieces
-before them joined into one buffer.
+The pieces of a message are gathered in a list and joined once; neighbouring fields of fixed size
+are one `struct` call. Only records stay as they are: the pieces before them are joined, and they
+follow as a buffer of their own, without being copied. The names in the generated source:
+
+    out    the finished buffers
+    w      the pieces not yet joined
+    x1 ..  values, numbered so that none is used twice
 """
 
 import struct
-from collections.abc import Callable
 from typing import Any
 
-from kwire.codec.primitives import write_uvarint
-from kwire.codec.read_source import FIXED
-from kwire.codec.schema import Field, default_struct, fields_of
+from kwire.codec import primitives
+from kwire.codec.bounds import FIXED_FORMATS, item_of, struct_of
+from kwire.codec.schema import Field, default_value, fields_of
 
-_ONE_BYTE = tuple(bytes([value]) for value in range(128))
-
-
-def _varint(value: int) -> bytes:
-    return _ONE_BYTE[value] if value < 128 else write_uvarint(value)
+_BY_HAND = {
+    "small": primitives.SMALL,
+    "uvarint": primitives.encode_uvarint,
+    "long_text": primitives.encode_text,
+    "pack": struct.pack,
+    "join": b"".join,
+}
 
 
 class WriteSource:
-    def __init__(self, version: int, flexible: bool) -> None:
+    """The growing source of one encoder, and the names it uses."""
+
+    def __init__(self, cls: type[Any], version: int, flexible: bool) -> None:
+        self.scope: dict[str, Any] = dict(_BY_HAND)
         self._version = version
         self._flexible = flexible
         self._lines: list[str] = []
-        self._names: dict[type[Any], str] = {}
-        self._depth = 0
-        self._scope: dict[str, Any] = {"varint": _varint, "pack": struct.pack, "one": _ONE_BYTE}
+        self._depth = 1
+        self._run: list[tuple[str, str]] = []
+        self._pieces: list[str] = []
+        self._count = 0
+        self._lines.append("def encode(x0):")
+        self._write("out = []")
+        self._write("w = []")
+        self._struct(cls, "x0")
+        self._flush()
+        self._write("if w: out.append(join(w))")
+        self._write("return out")
 
-    def compile(self, cls: type[Any]) -> Callable[..., None]:
-        name = self._writer(cls)
-        exec("\n".join(self._lines), self._scope)
-        write: Callable[..., None] = self._scope[name]
-        return write
+    @property
+    def text(self) -> str:
+        return "\n".join(self._lines)
 
-    def _writer(self, cls: type[Any]) -> str:
-        if cls in self._names:
-            return self._names[cls]
-        body: list[str] = []
-        present = [field for field in fields_of(cls) if field.exists_in(self._version)]
-        plain = [f for f in present if not (self._flexible and f.is_tagged_in(self._version))]
-        tagged = [f for f in present if f not in plain and f.tag is not None]
-        self._plain(plain, body)
-        if self._flexible:
-            self._tags(tagged, body)
-        name = f"write_{len(self._names)}"
-        self._names[cls] = name
-        self._lines.append(f"def {name}(m, add, parts, done):")
-        self._lines += [f"    {line}" for line in body or ["pass"]]
+    def _write(self, line: str) -> None:
+        self._lines.append(" " * self._depth + line)
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"x{self._count}"
+
+    def _constant(self, value: object) -> str:
+        self._count += 1
+        name = f"C{self._count}"
+        self.scope[name] = value
         return name
 
-    def _plain(self, fields: list[Field], body: list[str]) -> None:
-        run: list[Field] = []
-        for field in fields:
-            if field.kind in FIXED:
-                run.append(field)
-                continue
-            self._fixed(run, body)
-            run = []
-            self._variable(field, f"m.{field.name}", body)
-        self._fixed(run, body)
+    def _pack(self, format_: str, value: str | None = None) -> None:
+        """Add something of fixed size; `x` without a value is a zero byte."""
+        self._run.append((format_, value or ""))
 
-    def _fixed(self, run: list[Field], body: list[str]) -> None:
-        if run:
-            layout = ">" + "".join(FIXED[field.kind][0] for field in run)
-            values = ", ".join(f"m.{field.name}" for field in run)
-            body.append(f"add({self._packer(layout)}({values}))")
+    def _piece(self, expression: str) -> None:
+        """Add an expression for bytes, evaluated at the next flush."""
+        self._end_run()
+        self._pieces.append(expression)
 
-    def _packer(self, layout: str) -> str:
-        name = "pack_" + layout[1:].replace("?", "B_")
-        self._scope[name] = struct.Struct(layout).pack
-        return name
-
-    def _variable(self, field: Field, value: str, body: list[str]) -> None:
-        is_nullable = field.is_nullable_in(self._version)
-        inner: list[str] = []
-        body.append(f"v = {value}")
-        if field.kind == "struct":
-            assert isinstance(field.item, type)
-            if is_nullable:
-                inner.append("add(b'\\x01')")
-            inner.append(f"{self._writer(field.item)}(v, add, parts, done)")
-        elif field.kind == "array":
-            assert isinstance(field.item, Field)
-            self._array(field.item, inner)
-        else:
-            self._bytes(field.kind, inner)
-        if is_nullable:
-            body.append(f"if v is None: add({self._null(field.kind)!r})")
-            body.append("else:")
-            inner = [f"    {line}" for line in inner]
-        body += inner
-
-    def _null(self, kind: str) -> bytes:
-        if kind == "struct":
-            return b"\xff"
-        if self._flexible:
-            return b"\x00"
-        return b"\xff\xff" if kind == "string" else b"\xff\xff\xff\xff"
-
-    def _count(self, value: str, kind: str) -> str:
-        if self._flexible:
-            return f"add(varint({value} + 1))"
-        return f"add({self._packer('>h' if kind == 'string' else '>i')}({value}))"
-
-    def _bytes(self, kind: str, body: list[str]) -> None:
-        if kind == "string":
-            body.append("v = v.encode()")
-        body.append(self._count("len(v)", kind))
-        if kind == "records":
-            body.append("if len(v):")
-            body.append("    done.append(b''.join(parts)); parts.clear(); done.append(v)")
-        else:
-            body.append("add(v)")
-
-    def _array(self, item: Field, body: list[str]) -> None:
-        body.append(self._count("len(v)", "array"))
-        if item.kind in FIXED and item.kind != "uuid":
-            body.append(f"add(pack('>%d{FIXED[item.kind][0]}' % len(v), *v))")
-        elif item.kind == "uuid":
-            body.append("for item in v: add(item)")
-        elif item.kind == "struct" and not item.is_nullable_in(self._version):
-            assert isinstance(item.item, type)
-            body.append(f"for item in v: {self._writer(item.item)}(item, add, parts, done)")
-        else:
-            self._depth += 1
-            element = f"item_{self._depth}"
-            body.append(f"for {element} in v:")
-            inner: list[str] = []
-            self._variable(item, element, inner)
-            body += [f"    {line}" for line in inner]
-
-    def _tags(self, tagged: list[Field], body: list[str]) -> None:
-        """Only what differs from its default travels, in the order of the tags."""
-        if not tagged:
-            body.append("add(b'\\x00')")
+    def _end_run(self) -> None:
+        run, self._run = self._run, []
+        if not run:
             return
-        body.append("tags = []")
-        for field in sorted(tagged, key=lambda field: field.tag or 0):
-            default = f"default_{len(self._names)}_{field.name}"
-            self._scope[default] = self._default(field)
-            body.append(f"v = m.{field.name}")
-            body.append(f"if v is not {default} and v != {default}:")
-            inner = ["held = parts[:]; parts.clear()"]
-            self._plain([field], inner)
-            inner.append(f"tags.append(({field.tag}, b''.join(parts)))")
-            inner.append("parts[:] = held")
-            body += [f"    {line}" for line in inner]
-        body.append("add(varint(len(tags)))")
-        body.append("for tag, data in tags:")
-        body.append("    add(varint(tag)); add(varint(len(data))); add(data)")
+        values = [value for _, value in run if value]
+        formats = "".join(format_ for format_, _ in run)
+        if values:
+            writer = self._constant(struct.Struct(">" + formats).pack)
+            self._pieces.append(f"{writer}({', '.join(values)})")
+        else:
+            self._pieces.append(repr(bytes(len(formats))))
 
-    def _default(self, field: Field) -> object:
+    def _flush(self) -> None:
+        """Write out what is due, in one statement."""
+        self._end_run()
+        if self._pieces:
+            self._write(f"w += {', '.join(self._pieces)},")
+            self._pieces = []
+
+    def _length(self, format_: str, length: str) -> None:
+        """Add the length whose *name* is given; flexible versions count from one."""
+        if not self._flexible:
+            self._pack(format_, length)
+            return
+        self._piece(f"(small[{length} + 1] if {length} < 127 else uvarint({length} + 1))")
+
+    def _null(self, format_: str) -> str:
+        """The bytes that stand for null."""
+        return repr(b"\0" if self._flexible else struct.pack(">" + format_, -1))
+
+    def _struct(self, cls: type[Any], source: str) -> None:
+        tagged = []
+        for field in fields_of(cls):
+            if not field.exists_in(self._version):
+                continue
+            if field.is_tagged_in(self._version):
+                tagged.append(field)
+            else:
+                self._value(field, f"{source}.{field.name}")
+        if self._flexible:
+            self._tags(sorted(tagged, key=lambda field: field.tag or 0), source)
+
+    def _value(self, field: Field, source: str) -> None:
+        if field.kind in FIXED_FORMATS:
+            self._pack(FIXED_FORMATS[field.kind], source)
+            return
+        value = self._name()
+        self._write(f"{value} = {source}")
+        write = {
+            "string": self._text,
+            "bytes": self._bytes,
+            "records": self._records,
+            "array": self._array,
+            "struct": self._nested,
+        }[field.kind]
+        write(field, value)
+
+    def _text(self, field: Field, value: str) -> None:
+        if field.is_nullable_in(self._version):
+            self._nullable_text(value)
+            return
+        length = self._encoded(value)
+        self._length("h", length)
+        self._piece(value)
+
+    def _encoded(self, value: str) -> str:
+        length = self._name()
+        self._write(f"{value} = {value}.encode() if len({value}) < 8192 else long_text({value})")
+        self._write(f"{length} = len({value})")
+        return length
+
+    def _nullable_text(self, value: str) -> None:
+        """Make one piece of length and text, so that a null needs no branch of its own."""
+        self._write(f"if {value} is None: {value} = {self._null('h')}")
+        self._write("else:")
+        self._depth += 1
+        length = self._encoded(value)
+        if self._flexible:
+            shown = f"(small[{length} + 1] if {length} < 127 else uvarint({length} + 1))"
+        else:
+            shown = f"pack('>h', {length})"
+        self._write(f"{value} = {shown} + {value}")
+        self._depth -= 1
+        self._piece(value)
+
+    def _begin_else(self, field: Field, value: str, null: str) -> None:
+        """Write a null if there may be one; what follows is written only for other values."""
+        self._flush()
+        if not field.is_nullable_in(self._version):
+            self._write("if True:")
+        else:
+            self._write(f"if {value} is None: w.append({null})")
+            self._write("else:")
+        self._depth += 1
+
+    def _end_else(self) -> None:
+        self._flush()
+        self._depth -= 1
+
+    def _bytes(self, field: Field, value: str) -> None:
+        self._begin_else(field, value, self._null("i"))
+        length = self._name()
+        self._write(f"{length} = len({value})")
+        self._length("i", length)
+        self._piece(value)
+        self._end_else()
+
+    def _records(self, field: Field, value: str) -> None:
+        self._begin_else(field, value, self._null("i"))
+        length = self._name()
+        self._write(f"{length} = len({value})")
+        self._length("i", length)
+        self._flush()
+        self._write(f"if {length}:")
+        self._write(" out.append(join(w))")
+        self._write(f" out.append({value})")
+        self._write(" w.clear()")
+        self._end_else()
+
+    def _nested(self, field: Field, value: str) -> None:
+        if not field.is_nullable_in(self._version):
+            self._struct(struct_of(field), value)
+            return
+        self._begin_else(field, value, repr(b"\xff"))
+        self._piece(repr(b"\x01"))
+        self._struct(struct_of(field), value)
+        self._end_else()
+
+    def _array(self, field: Field, value: str) -> None:
+        nullable = field.is_nullable_in(self._version)
+        if nullable:
+            self._begin_else(field, value, self._null("i"))
+        length = self._name()
+        self._write(f"{length} = len({value})")
+        self._length("i", length)
+        self._elements(item_of(field), value, length)
+        if nullable:
+            self._end_else()
+
+    def _elements(self, item: Field, value: str, length: str) -> None:
+        if item.kind in FIXED_FORMATS and item.kind != "uuid":
+            self._piece(f"pack('>%d{FIXED_FORMATS[item.kind]}' % {length}, *{value})")
+            return
+        self._flush()
+        element = self._name()
+        self._write(f"for {element} in {value}:")
+        self._depth += 1
+        if item.kind == "struct" and not item.is_nullable_in(self._version):
+            self._struct(struct_of(item), element)
+        else:
+            self._value(item, element)
+        self._flush()
+        self._write("pass")
+        self._depth -= 1
+
+    def _tags(self, tagged: list[Field], source: str) -> None:
+        if not tagged:
+            self._pack("x")
+            return
+        absent = " and ".join(self._is_default(field, f"{source}.{field.name}") for field in tagged)
+        self._flush()
+        self._write(f"if {absent}: w.append(b'\\0')")
+        self._write("else:")
+        self._depth += 1
+        outer, count = self._name(), self._name()
+        self._write(f"{outer} = w")
+        self._write(f"{count} = []")
+        for field in tagged:
+            self._tag(field, f"{source}.{field.name}", count)
+        self._write(f"w = {outer}")
+        self._write(f"w += uvarint(len({count}) // 3), *{count}")
+        self._depth -= 1
+
+    def _tag(self, field: Field, source: str, gathered: str) -> None:
+        """Gather a tagged field as its tag, its size and its bytes, unless it is its default."""
+        assert field.kind != "records"
+        assert field.tag is not None
+        self._write(f"if not ({self._is_default(field, source)}):")
+        self._depth += 1
+        self._write("w = []")
+        self._value(field, source)
+        self._flush()
+        body = self._name()
+        self._write(f"{body} = join(w)")
+        self._write(
+            f"{gathered} += {primitives.encode_uvarint(field.tag)!r}, uvarint(len({body})), {body}"
+        )
+        self._depth -= 1
+
+    def _is_default(self, field: Field, source: str) -> str:
         if field.kind == "array" and field.default is not None:
-            return []
-        if field.kind == "struct" and field.default is not None:
-            assert isinstance(field.item, type)
-            return default_struct(field.item)
-        return field.default
+            return f"{source} == []"
+        value = default_value(field)
+        if value is None:
+            return f"{source} is None"
+        if field.kind != "struct":
+            return f"{source} == {repr(value) if isinstance(value, int) else self._constant(value)}"
+        shared = self._constant(value)
+        return f"({source} is {shared} or {source} == {shared})"
