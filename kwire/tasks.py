@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Later(Generic[T]):
@@ -37,6 +38,13 @@ class Later(Generic[T]):
         else:
             self._callback = callback
 
+    def map(self, change: Callable[[T], U]) -> "Later[U]":
+        """The answer made of this one; whoever abandons it abandons this one too."""
+        changed: Later[U] = Later()
+        changed.on_abandon(self.abandon)
+        self.then(lambda value: changed.complete(change(value)))
+        return changed
+
     def on_abandon(self, callback: Callable[[], None]) -> None:
         """What to undo when the asker goes away before the answer is there."""
         self._abandon = callback
@@ -49,6 +57,13 @@ class Later(Generic[T]):
         if self._abandon is not None:
             self._abandon()
             self._abandon = None
+
+
+def now(value: T) -> Later[T]:
+    """An answer that is known already, where one may have to wait for it elsewhere."""
+    known: Later[T] = Later()
+    known.complete(value)
+    return known
 
 
 class Timer(Protocol):

@@ -10,6 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from kwire.config.endpoints import (
+    PROTOCOLS,
+    Endpoint,
+    check_listeners,
+    connection_limits,
+    endpoints,
+    protocol_map,
+)
 from kwire.config.keys import (
     DAY_MS,
     INT_MAX,
@@ -29,14 +37,6 @@ from kwire.config.keys import (
     optional_text,
     settings,
     split_list,
-)
-from kwire.config.endpoints import (
-    PROTOCOLS,
-    Endpoint,
-    check_listeners,
-    connection_limits,
-    endpoints,
-    protocol_map,
 )
 from kwire.config.topic import TOPIC_KEYS, TopicConfig, check_together
 from kwire.errors import InvalidConfig
@@ -186,12 +186,6 @@ class BrokerConfig:
         connection_limits(),
         default={},
         doc="Other limits for some addresses: address:count, comma separated.",
-    )
-    kwire_first_request_timeout_ms: int = key(
-        "kwire.first.request.timeout.ms",
-        long_in(1),
-        default=30 * SECOND_MS,
-        doc="A new connection that sends no whole request for this long is closed.",
     )
     fetch_max_bytes: int = key(
         "fetch.max.bytes",

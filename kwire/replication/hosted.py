@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from kwire.config.broker import BrokerConfig
 from kwire.config.topic import resolve_topic
-from kwire.controller.controller import ImageChange
-from kwire.controller.image import TopicImage
+from kwire.controller.image import ImageChange, TopicImage
 from kwire.errors import (
     KafkaStorageError,
     NotLeaderOrFollower,

@@ -14,7 +14,7 @@ from collections import Counter
 
 from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
-from kwire.config.listeners import Endpoint
+from kwire.config.endpoints import Endpoint
 from kwire.handlers.context import Peer
 from kwire.server.complaints import Complaints
 from kwire.server.connection import Connection, ConnectionEnd

@@ -6,6 +6,7 @@ listens everywhere. Only PLAINTEXT is served.
 """
 
 import re
+import socket
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -71,18 +72,29 @@ def _show_protocols(protocols: Mapping[str, str]) -> str:
 
 
 def connection_limits() -> Parser[Mapping[str, int]]:
-    """`host:count,...`, where a host may be an IPv6 address."""
-    return Parser(ConfigType.STRING, _read_limits, _show_limits, "host:count, ...")
+    """`address:count,...`; a name would have to be looked up, so addresses only."""
+    return Parser(ConfigType.STRING, _read_limits, _show_limits, "address:count, ...")
 
 
 def _read_limits(text: str) -> Mapping[str, int]:
     limits: dict[str, int] = {}
     for item in split_list(text):
         host, _, count = item.rpartition(":")
-        if not host or not count.strip().isdecimal():
-            raise ValueError(f"{item!r} is not of the form host:count")
-        limits[host.strip().strip("[]")] = int(count)
+        address = host.strip().strip("[]")
+        if not _is_address(address) or not (count.isascii() and count.strip().isdigit()):
+            raise ValueError(f"{item} is not of the form address:count")
+        limits[address] = int(count)
     return limits
+
+
+def _is_address(text: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, text)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def _show_limits(limits: Mapping[str, int]) -> str:

@@ -1,0 +1,7 @@
+"""`python -m kwire` is the `kwire` command."""
+
+import sys
+
+from kwire.cli.main import main
+
+sys.exit(main())
