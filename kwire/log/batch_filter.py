@@ -46,7 +46,8 @@ class TransactionTrail:
         self._advance(header.last_offset)
         if not header.is_transactional:
             return False
-        if header.producer_id in self._aborted:
+        aborted = self._aborted.get(header.producer_id)
+        if aborted is not None and header.base_offset < aborted.last_offset:
             self._aborted_with_data.add(header.producer_id)
             return True
         self._committed_with_data.add(header.producer_id)
@@ -58,7 +59,11 @@ class TransactionTrail:
         if header.records_count == 0:
             return True
         producer_id = header.producer_id
-        if not read_marker(batch, header).is_abort:
+        try:
+            is_abort = read_marker(batch, header).is_abort
+        except InvalidRecord:
+            return False
+        if not is_abort:
             spent = producer_id not in self._committed_with_data
             self._committed_with_data.discard(producer_id)
             return spent
@@ -72,7 +77,10 @@ class TransactionTrail:
     def _advance(self, offset: int) -> None:
         while self._coming and self._coming[0][0] <= offset:
             entry = heappop(self._coming)[1]
-            self._aborted.setdefault(entry.producer_id, entry)
+            before = self._aborted.get(entry.producer_id)
+            if before is None or before.last_offset < entry.first_offset:
+                self._aborted[entry.producer_id] = entry
+                self._aborted_with_data.discard(entry.producer_id)
 
 
 class BatchFilter:

@@ -1,7 +1,7 @@
 """The last offset of every key in the part of a log that compaction has not seen yet.
 
-The map takes a bounded amount of memory (log.cleaner.dedupe.buffer.size). When it is full, the
-round ends at the offset it reached, and the next round goes on from there.
+The map takes a bounded amount of memory (log.cleaner.dedupe.buffer.size), give or take one batch.
+When it is full, the round ends at the offset it reached, and the next round goes on from there.
 """
 
 LONGEST_PLAIN_KEY = 32
@@ -22,13 +22,13 @@ class KeyMap:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def put(self, key: bytes, offset: int) -> bool:
-        """Remember the newest offset of a key; false if there is no room for another key."""
-        known = _compact(key)
-        if len(self._offsets) >= self._limit and known not in self._offsets:
-            return False
-        self._offsets[known] = offset
-        return True
+    @property
+    def is_full(self) -> bool:
+        return len(self._offsets) >= self._limit
+
+    def put(self, key: bytes, offset: int) -> None:
+        """Remember the newest offset of a key. Whoever puts a batch of keys looks before it."""
+        self._offsets[_compact(key)] = offset
 
     def last_offset_of(self, key: bytes) -> int:
         """-1 for a key that was not seen."""

@@ -1,140 +1,155 @@
 """The sparse index from offsets to positions in a segment.
 
-File `<base offset>.index`: entries of 8 bytes, big-endian: relative offset i32, position i32. An
-entry names the *last* offset of the batch that starts at the position, so that Kafka's dump tool
-finds it in order. Entries of the active segment are kept in memory and saved when the segment is flushed,
-closed or rolled; a closed segment is searched in its file and costs no memory.
+File `<base offset>.index`: entries of 8 bytes, big-endian: relative offset i32, position i32, both
+strictly rising. An entry names the *last* offset of the very batch that starts at the position,
+which is what Kafka's dump tool looks for. Entries of the active segment are in memory and saved
+when it is checkpointed, rolled or closed; those of a closed one are loaded when somebody looks
+something up.
+
+There is no checksum. A file that cannot be right counts as empty: looking up then starts at the
+front of the segment, which is slow and correct.
 """
 
-import os
-import struct
+import sys
 from array import array
 from bisect import bisect_right
+from itertools import islice
+from operator import ge
 from pathlib import Path
+
+from kwire.log.files import append_at
+from kwire.log.index_cache import Columns, IndexCache
 
 ENTRY_BYTES = 8
 
-_ENTRY = struct.Struct(">ii")
-
 
 class OffsetIndex:
-    __slots__ = ("_base_offset", "_offsets", "_positions", "_saved", "path")
+    __slots__ = ("_base_offset", "_cache", "_growing", "_saved", "path")
 
-    def __init__(self, path: Path, base_offset: int) -> None:
+    def __init__(self, path: Path, base_offset: int, cache: IndexCache) -> None:
         self.path = path
         self._base_offset = base_offset
-        self._offsets: array[int] | None = None
-        self._positions: array[int] = array("i")
+        self._cache = cache
+        self._growing: Columns | None = None
         self._saved = 0
 
     def __len__(self) -> int:
-        if self._offsets is not None:
-            return len(self._offsets)
-        return _file_size(self.path) // ENTRY_BYTES
+        return len(self._columns()[0])
 
-    def start_empty(self) -> None:
-        """Forget everything, on disk too at the next save: a new or a rebuilt segment."""
-        self._offsets = array("i")
-        self._positions = array("i")
+    def start_empty(self, *, is_new: bool = False) -> None:
+        """Forget everything, on disk too: a new segment, or one whose index is built again."""
+        self._growing = array("i"), array("i")
         self._saved = 0
-        self.path.unlink(missing_ok=True)
+        self._cache.drop(self)
+        if not is_new:
+            self.path.unlink(missing_ok=True)
 
     def load(self) -> None:
-        """Take the entries into memory, for the segment that will be appended to."""
-        if self._offsets is not None:
-            return
-        data = self.path.read_bytes() if self.path.exists() else b""
-        entries = list(_ENTRY.iter_unpack(data[: len(data) - len(data) % ENTRY_BYTES]))
-        self._offsets = array("i", [entry[0] for entry in entries])
-        self._positions = array("i", [entry[1] for entry in entries])
-        self._saved = len(entries)
+        """Hold the entries in memory for good: the segment will be appended to."""
+        if self._growing is None:
+            self._growing = self._columns()
+            self._cache.drop(self)
+            self._saved = len(self._growing[0])
 
     def append(self, offset: int, position: int) -> None:
-        assert self._offsets is not None
-        self._offsets.append(offset - self._base_offset)
-        self._positions.append(position)
+        assert self._growing is not None
+        offsets, positions = self._growing
+        offsets.append(offset - self._base_offset)
+        positions.append(position)
 
-    def lookup(self, offset: int) -> int:
-        """A position at or before the batch that holds `offset`: where to start looking."""
-        relative = offset - self._base_offset
-        if self._offsets is not None:
-            found = bisect_right(self._offsets, relative) - 1
-            return self._positions[found] if found >= 0 else 0
-        return self._lookup_in_file(relative)
+    def lookup(self, offset: int) -> tuple[int, int] | None:
+        """The last entry (offset, position) at or below `offset`: where to start looking."""
+        offsets, positions = self._columns()
+        found = bisect_right(offsets, offset - self._base_offset) - 1
+        if found < 0:
+            return None
+        return self._base_offset + offsets[found], positions[found]
 
     def last(self) -> tuple[int, int] | None:
         """The newest entry as (offset, position)."""
-        count = len(self)
-        if not count:
-            return None
-        if self._offsets is not None:
-            return self._base_offset + self._offsets[-1], self._positions[-1]
-        with self.path.open("rb") as file:
-            relative, position = _read_entry(file.fileno(), count - 1)
-        return self._base_offset + relative, position
+        offsets, positions = self._columns()
+        return (self._base_offset + offsets[-1], positions[-1]) if offsets else None
 
     def truncate_to(self, offset: int) -> None:
         """Keep only the entries below `offset`."""
         self.load()
-        assert self._offsets is not None
-        keep = bisect_right(self._offsets, offset - self._base_offset - 1)
-        del self._offsets[keep:], self._positions[keep:]
-        if self._saved > keep:
-            os.truncate(self.path, keep * ENTRY_BYTES)
-            self._saved = keep
+        assert self._growing is not None
+        offsets, positions = self._growing
+        keep = bisect_right(offsets, offset - self._base_offset - 1)
+        del offsets[keep:], positions[keep:]
+        if self._saved > keep or not self._saved:
+            self._saved = 0
+            self.path.unlink(missing_ok=True)
 
     def save(self) -> None:
         """Append to the file what is not there yet."""
-        if self._offsets is None or (self._saved == len(self._offsets) and self.path.exists()):
+        if self._growing is None:
             return
-        unsaved = zip(self._offsets[self._saved :], self._positions[self._saved :], strict=True)
-        with self.path.open("ab" if self._saved else "wb") as file:
-            file.write(b"".join(_ENTRY.pack(*entry) for entry in unsaved))
-        self._saved = len(self._offsets)
+        offsets, positions = self._growing
+        mixed = array("i", bytes(ENTRY_BYTES * (len(offsets) - self._saved)))
+        mixed[0::2], mixed[1::2] = offsets[self._saved :], positions[self._saved :]
+        append_at(self.path, _swapped(mixed).tobytes(), self._saved * ENTRY_BYTES)
+        self._saved = len(offsets)
 
     def freeze(self) -> None:
-        """Save, and search in the file from now on."""
+        """Save, and load again only when asked."""
         self.save()
-        self._offsets = None
-        self._positions = array("i")
+        if self._growing is not None:
+            self._cache.put(self, self._growing)
+            self._growing = None
+
+    def distrust(self) -> None:
+        """An entry was found wrong: use none of them until the index is built again."""
+        self._cache.put(self, (array("i"), array("i")))
+
+    def has_whole_file(self, log_size_bytes: int) -> bool:
+        """Whether there is a file that can be an index of a segment of that size."""
+        try:
+            size = self.path.stat().st_size
+        except FileNotFoundError:
+            return False
+        return size % ENTRY_BYTES == 0 and size <= log_size_bytes
 
     def is_sane(self, log_size_bytes: int) -> bool:
-        """Whether the file can be an index of a segment of that size."""
-        size = _file_size(self.path)
-        if size == 0:
-            return self.path.exists() or log_size_bytes == 0
+        """Whether the file has whole, rising entries that lie within the segment."""
+        if not self.has_whole_file(log_size_bytes):
+            return False
+        entries = self.path.stat().st_size // ENTRY_BYTES
         last = self.last()
-        return (
-            size % ENTRY_BYTES == 0
-            and last is not None
-            and last[0] >= self._base_offset
-            and 0 <= last[1] < log_size_bytes
-        )
+        return len(self) == entries and (last is None or last[1] < log_size_bytes)
 
-    def _lookup_in_file(self, relative: int) -> int:
-        low, high = 0, len(self)
-        if not high:
-            return 0
-        position = 0
-        with self.path.open("rb") as file:
-            while low < high:
-                middle = (low + high) // 2
-                entry = _read_entry(file.fileno(), middle)
-                if entry[0] <= relative:
-                    position = entry[1]
-                    low = middle + 1
-                else:
-                    high = middle
-        return position
+    def _columns(self) -> Columns:
+        if self._growing is not None:
+            return self._growing
+        columns = self._cache.get(self)
+        if columns is None:
+            columns = self._read()
+            self._cache.put(self, columns)
+        return columns
 
-
-def _read_entry(fd: int, index: int) -> tuple[int, int]:
-    relative, position = _ENTRY.unpack(os.pread(fd, ENTRY_BYTES, index * ENTRY_BYTES))
-    return relative, position
+    def _read(self) -> Columns:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            data = b""
+        mixed = array("i")
+        mixed.frombytes(data[: len(data) - len(data) % ENTRY_BYTES])
+        _swapped(mixed)
+        offsets, positions = mixed[0::2], mixed[1::2]
+        if not rises(offsets) or not rises(positions):
+            return array("i"), array("i")
+        return offsets, positions
 
 
-def _file_size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
+def rises(column: "array[int]") -> bool:
+    """Whether no number is negative, and each is larger than the one before."""
+    if not column:
+        return True
+    return column[0] >= 0 and not any(map(ge, column, islice(column, 1, None)))
+
+
+def _swapped(column: "array[int]") -> "array[int]":
+    """From or to big-endian, in place."""
+    if sys.byteorder == "little":
+        column.byteswap()
+    return column

@@ -226,17 +226,31 @@ class PartitionLog:
 
     def flush(self) -> None:
         """Bring everything to the disk. A failure is final: the log takes no more writes."""
+        if self.is_failed:
+            raise KafkaStorageError(f"{self.topic_partition} is offline after a failed flush")
         end = self.next_offset
-        if end > self.recovery_point:
-            try:
-                for segment in self.segments:
-                    if segment.next_offset > self.recovery_point:
-                        segment.flush()
-            except OSError as error:
-                self.is_failed = True
-                raise KafkaStorageError(f"cannot flush {self.topic_partition}: {error}") from error
-            self.recovery_point = end
+        try:
+            for segment in self.dirty_segments():
+                segment.flush()
+        except OSError as error:
+            raise self.fail_flush(error) from error
+        self.note_flushed(end)
+
+    def dirty_segments(self) -> list[Segment]:
+        """The segments with batches that may not be on disk yet."""
+        if self.next_offset <= self.recovery_point:
+            return []
+        return [s for s in self.segments if s.next_offset > self.recovery_point]
+
+    def note_flushed(self, end_offset: int) -> None:
+        """Everything below `end_offset` is on disk; a truncation may have been quicker."""
+        self.recovery_point = max(self.recovery_point, min(end_offset, self.next_offset))
         self._last_flush_ms = self.clock.now_ms()
+
+    def fail_flush(self, error: Exception) -> KafkaStorageError:
+        """Take no more writes: the kernel may have dropped what it could not write."""
+        self.is_failed = True
+        return KafkaStorageError(f"cannot flush {self.topic_partition}: {error}")
 
     def save_producers(self) -> None:
         """Write the producers' state as of the log's end; only the newest snapshots are kept."""

@@ -19,14 +19,14 @@ from kwire.codec.records.batch import (
     write_header,
 )
 from kwire.codec.records.builder import join_batch
-from kwire.codec.records.crc import Buffer
+from kwire.codec.records.record import unpacked
 from kwire.config.keys import LONG_MAX
 from kwire.config.topic import TopicConfig
-from kwire.errors import InvalidRecord, InvalidTimestamp, KwireError
+from kwire.errors import InvalidRecord, InvalidTimestamp
 from kwire.log.record_shape import RecordShape, first_records_hold, shapes
 
 DECOMPRESSED_LIMIT_BYTES = 128 * 1024 * 1024
-"""A batch that would grow beyond this is refused."""
+"""A producer's batch that would grow beyond this is refused."""
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 SIGNATURES = {
@@ -73,7 +73,7 @@ def check_records(
     if not _must_open(header, codec, config, now_ms):
         _look_at_closed(batch, header)
         return batch, header
-    block = _open(batch, header)
+    block = unpacked(batch, header, limit=DECOMPRESSED_LIMIT_BYTES)
     newest = _check_each(shapes(block, header.records_count), header, config, now_ms)
     wanted = header._replace(
         attributes=header.attributes & ~(CODEC_MASK | LOG_APPEND_TIME) | codec,
@@ -108,18 +108,6 @@ def _look_at_closed(batch: memoryview, header: BatchHeader) -> None:
     signature = SIGNATURES[header.codec]
     if batch[HEADER_BYTES : HEADER_BYTES + len(signature)] != signature:
         raise InvalidRecord(f"the batch's records are not compressed with codec {header.codec}")
-
-
-def _open(batch: memoryview, header: BatchHeader) -> Buffer:
-    block = batch[HEADER_BYTES:]
-    if header.codec == 0:
-        return block
-    from kwire.codec.records.compression import Codec, decompress
-
-    try:
-        return decompress(Codec(header.codec), block, limit=DECOMPRESSED_LIMIT_BYTES)
-    except KwireError as error:
-        raise InvalidRecord(f"the batch's records cannot be decompressed: {error}") from None
 
 
 def _check_each(

@@ -217,6 +217,9 @@ def _replay(log: PartitionLog, start: int) -> None:
             if not header.is_control:
                 log.producers.update(header, header.base_offset)
                 continue
+            if header.records_count == 0:
+                # Compaction left only the header: nothing of that transaction is here any more.
+                continue
             marker = read_marker(segment.read(position, header.size_bytes), header)
             aborted = log.producers.end_transaction(
                 header,

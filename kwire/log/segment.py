@@ -55,8 +55,8 @@ class Segment:
         self.next_offset = base_offset
         self.created_ms = now_ms
         self.file = LogFile(directory / f"{stem}.log", files)
-        self.offset_index = OffsetIndex(directory / f"{stem}.index", base_offset)
-        self.time_index = TimeIndex(directory / f"{stem}.timeindex", base_offset)
+        self.offset_index = OffsetIndex(directory / f"{stem}.index", base_offset, files.index_cache)
+        self.time_index = TimeIndex(directory / f"{stem}.timeindex", base_offset, files.index_cache)
         self.transaction_index = TransactionIndex(directory / f"{stem}.txnindex")
         self.size_bytes = 0
         self.first_timestamp: int | None = None
@@ -117,7 +117,8 @@ class Segment:
                 start = position
                 break
         if start < 0:
-            start = self.offset_index.lookup(offset)
+            entry = self.offset_index.lookup(offset)
+            start = entry[1] if entry is not None else 0
         for position, header in self.walk(start):
             if header.base_offset + header.last_offset_delta >= offset:
                 return position

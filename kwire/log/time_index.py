@@ -1,16 +1,22 @@
 """The sparse index from timestamps to offsets in a segment.
 
 File `<base offset>.timeindex`: entries of 12 bytes, big-endian: timestamp i64, relative offset i32.
-The timestamps strictly increase; the offset is the last one of the batch that brought that maximum.
-Every segment's last entry holds its largest timestamp, written on roll and close.
+The timestamps strictly rise; the offset is the last one of the batch that brought that maximum.
+With each entry of the offset index there is one here if the maximum grew; a segment's last entry,
+written on roll and close, holds its largest timestamp. As in `offset_index`, a file that cannot be
+right counts as empty.
 """
 
-import os
 import struct
 from array import array
 from bisect import bisect_left
-from itertools import pairwise
+from itertools import islice
+from operator import gt
 from pathlib import Path
+
+from kwire.log.files import append_at
+from kwire.log.index_cache import Columns, IndexCache
+from kwire.log.offset_index import rises
 
 ENTRY_BYTES = 12
 
@@ -18,85 +24,113 @@ _ENTRY = struct.Struct(">qi")
 
 
 class TimeIndex:
-    __slots__ = ("_base_offset", "_offsets", "_saved", "_timestamps", "path")
+    __slots__ = ("_base_offset", "_cache", "_growing", "_saved", "path")
 
-    def __init__(self, path: Path, base_offset: int) -> None:
+    def __init__(self, path: Path, base_offset: int, cache: IndexCache) -> None:
         self.path = path
         self._base_offset = base_offset
-        self._timestamps: array[int] | None = None
-        self._offsets: array[int] = array("i")
+        self._cache = cache
+        self._growing: Columns | None = None
         self._saved = 0
 
     def __len__(self) -> int:
-        return len(self._read()[0])
+        return len(self._columns()[0])
 
-    def start_empty(self) -> None:
-        self._timestamps = array("q")
-        self._offsets = array("i")
+    def start_empty(self, *, is_new: bool = False) -> None:
+        """Forget everything, on disk too: a new segment, or one whose index is built again."""
+        self._growing = array("q"), array("i")
         self._saved = 0
-        self.path.unlink(missing_ok=True)
+        self._cache.drop(self)
+        if not is_new:
+            self.path.unlink(missing_ok=True)
 
     def load(self) -> None:
-        if self._timestamps is None:
-            self._timestamps, self._offsets = self._read()
-            self._saved = len(self._timestamps)
+        """Hold the entries in memory for good: the segment will be appended to."""
+        if self._growing is None:
+            self._growing = self._columns()
+            self._cache.drop(self)
+            self._saved = len(self._growing[0])
 
     def maybe_append(self, timestamp: int, offset: int) -> None:
         """Add an entry if the timestamp is larger than every one before."""
-        assert self._timestamps is not None
-        if timestamp >= 0 and (not self._timestamps or timestamp > self._timestamps[-1]):
-            self._timestamps.append(timestamp)
-            self._offsets.append(offset - self._base_offset)
+        assert self._growing is not None
+        timestamps, offsets = self._growing
+        if timestamp >= 0 and (not timestamps or timestamp > timestamps[-1]):
+            timestamps.append(timestamp)
+            offsets.append(offset - self._base_offset)
 
-    def lookup(self, timestamp: int) -> int:
-        """An offset at or before the first record with a timestamp of at least `timestamp`."""
-        timestamps, offsets = self._read()
+    def lookup(self, timestamp: int) -> tuple[int, int] | None:
+        """The last entry (timestamp, offset) that is below `timestamp`: where to start looking."""
+        timestamps, offsets = self._columns()
         found = bisect_left(timestamps, timestamp) - 1
-        return self._base_offset + (offsets[found] if found >= 0 else 0)
+        return (timestamps[found], self._base_offset + offsets[found]) if found >= 0 else None
 
     def last(self) -> tuple[int, int] | None:
         """The newest entry as (timestamp, offset)."""
-        timestamps, offsets = self._read()
-        if not timestamps:
-            return None
-        return timestamps[-1], self._base_offset + offsets[-1]
+        timestamps, offsets = self._columns()
+        return (timestamps[-1], self._base_offset + offsets[-1]) if timestamps else None
 
     def truncate_to(self, offset: int) -> None:
+        """Keep only the entries below `offset`."""
         self.load()
-        assert self._timestamps is not None
-        keep = bisect_left(self._offsets, offset - self._base_offset)
-        del self._timestamps[keep:], self._offsets[keep:]
-        if self._saved > keep:
-            os.truncate(self.path, keep * ENTRY_BYTES)
-            self._saved = keep
+        assert self._growing is not None
+        timestamps, offsets = self._growing
+        keep = bisect_left(offsets, offset - self._base_offset)
+        del timestamps[keep:], offsets[keep:]
+        if self._saved > keep or not self._saved:
+            self._saved = 0
+            self.path.unlink(missing_ok=True)
 
     def save(self) -> None:
-        if self._timestamps is None or (
-            self._saved == len(self._timestamps) and self.path.exists()
-        ):
+        """Append to the file what is not there yet."""
+        if self._growing is None:
             return
-        unsaved = zip(self._timestamps[self._saved :], self._offsets[self._saved :], strict=True)
-        with self.path.open("ab" if self._saved else "wb") as file:
-            file.write(b"".join(_ENTRY.pack(*entry) for entry in unsaved))
-        self._saved = len(self._timestamps)
+        timestamps, offsets = self._growing
+        unsaved = zip(islice(timestamps, self._saved, None), offsets[self._saved :], strict=True)
+        data = b"".join(_ENTRY.pack(*entry) for entry in unsaved)
+        append_at(self.path, data, self._saved * ENTRY_BYTES)
+        self._saved = len(timestamps)
 
     def freeze(self) -> None:
+        """Save, and load again only when asked."""
         self.save()
-        self._timestamps = None
-        self._offsets = array("i")
+        if self._growing is not None:
+            self._cache.put(self, self._growing)
+            self._growing = None
+
+    def distrust(self) -> None:
+        """An entry was found wrong: use none of them until the index is built again."""
+        self._cache.put(self, (array("q"), array("i")))
+
+    def has_whole_file(self) -> bool:
+        try:
+            return self.path.stat().st_size % ENTRY_BYTES == 0
+        except FileNotFoundError:
+            return False
 
     def is_sane(self) -> bool:
-        """Whether the file has whole entries in rising order."""
-        if not self.path.exists() or self.path.stat().st_size % ENTRY_BYTES:
-            return False
-        timestamps, offsets = self._read()
-        return all(a < b for a, b in pairwise(timestamps)) and all(
-            a <= b for a, b in pairwise(offsets)
-        )
+        """Whether the file has whole, rising entries."""
+        return self.has_whole_file() and len(self) == self.path.stat().st_size // ENTRY_BYTES
 
-    def _read(self) -> tuple["array[int]", "array[int]"]:
-        if self._timestamps is not None:
-            return self._timestamps, self._offsets
-        data = self.path.read_bytes() if self.path.exists() else b""
+    def _columns(self) -> Columns:
+        if self._growing is not None:
+            return self._growing
+        columns = self._cache.get(self)
+        if columns is None:
+            columns = self._read()
+            self._cache.put(self, columns)
+        return columns
+
+    def _read(self) -> Columns:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            data = b""
         entries = list(_ENTRY.iter_unpack(data[: len(data) - len(data) % ENTRY_BYTES]))
-        return array("q", [e[0] for e in entries]), array("i", [e[1] for e in entries])
+        timestamps, offsets = (
+            array("q", [e[0] for e in entries]),
+            array("i", [e[1] for e in entries]),
+        )
+        if not rises(timestamps) or any(map(gt, offsets, islice(offsets, 1, None))):
+            return array("q"), array("i")
+        return timestamps, offsets

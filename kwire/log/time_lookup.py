@@ -21,7 +21,8 @@ def seek_time(
     for segment in segments:
         if segment.next_offset <= start_offset or segment.max_timestamp < timestamp:
             continue
-        begin = max(start_offset, segment.time_index.lookup(timestamp))
+        entry = segment.time_index.lookup(timestamp)
+        begin = start_offset if entry is None else max(start_offset, entry[1])
         for position, header in segment.walk(segment.position_of(begin)):
             if header.base_offset >= end_offset:
                 return None

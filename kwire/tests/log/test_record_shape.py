@@ -29,7 +29,10 @@ def hold(block: memoryview | bytes, count: int) -> bool:
 def test_whatever_a_builder_writes_is_seen_as_records(
     chosen: list[tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]],
 ) -> None:
-    made = [Record(index, 2**41 + time, *rest) for index, (time, *rest) in enumerate(chosen)]
+    made = [
+        Record(index, 2**41 + time, key, value, headers)
+        for index, (time, key, value, headers) in enumerate(chosen)
+    ]
     block = block_of(made)
     seen = list(shapes(block, len(made)))
     assert [2**41 + chosen[0][0] + shape.timestamp_delta for shape in seen] == [

@@ -64,7 +64,13 @@ def test_a_sound_batch_passes_as_it_is() -> None:
     batch = a_batch(3)
     checked = check(batch)
     assert checked == (batch, parse_header(batch), -1)
-    assert checked.batch.obj is batch  # type: ignore[union-attr]  # a view, not a copy
+
+
+def test_a_sound_batch_is_not_copied() -> None:
+    batch = a_batch(3)
+    stored = check(batch).batch
+    assert isinstance(stored, memoryview)
+    assert stored.obj is batch
 
 
 def test_an_idempotent_and_a_transactional_batch_pass() -> None:

@@ -1,0 +1,114 @@
+"""When data goes from the page cache to the disk, and who waits for it.
+
+By default an append is acknowledged from the page cache, as in Kafka. With flush.messages an answer
+waits for the disk: `GroupCommit` holds the answers of a turn of the loop and flushes each log once
+for all of them. A flush that has become slow (more than a millisecond on average) is left to a
+thread, so that the loop goes on receiving; what comes in meanwhile shares the next one.
+
+A failed flush is final: its log takes no more writes, and nobody who waited is told of success.
+The kernel may have dropped the data it could not write, so trying again would prove nothing.
+"""
+
+import os
+from collections.abc import Callable
+from typing import TypeAlias
+
+from kwire.errors import KafkaStorageError
+from kwire.log.partition_log import PartitionLog
+from kwire.tasks import Scheduler
+
+SLOW_FLUSH_S = 0.001
+NEWEST_WEIGHT = 0.2
+
+Answer: TypeAlias = Callable[[KafkaStorageError | None], None]
+
+
+def needs_flush(log: PartitionLog) -> bool:
+    """Whether flush.messages says that the answer to the last append waits for the disk."""
+    return log.next_offset - log.recovery_point >= log.config.flush_messages
+
+
+def is_flush_due(log: PartitionLog, now_ms: int) -> bool:
+    """Whether flush.ms says that the log has been dirty for long enough."""
+    return (
+        log.next_offset > log.recovery_point and now_ms - log.last_flush_ms >= log.config.flush_ms
+    )
+
+
+class GroupCommit:
+    """One flush a log for all who wait at the end of a turn."""
+
+    def __init__(self, scheduler: Scheduler, monotonic: Callable[[], float]) -> None:
+        self._scheduler = scheduler
+        self._monotonic = monotonic
+        self._waiting: dict[PartitionLog, list[Answer]] = {}
+        self._in_pool: set[PartitionLog] = set()
+        self._is_called = False
+        self.average_s = 0.0
+        """How long a flush takes, the newest counting most."""
+
+    def after_flush(self, log: PartitionLog, answer: Answer) -> None:
+        """Call back when everything now in the log is on disk, or with the reason why it is not."""
+        waiting = self._waiting.get(log)
+        if waiting is None:
+            self._waiting[log] = [answer]
+        else:
+            waiting.append(answer)
+        if not self._is_called:
+            self._is_called = True
+            self._scheduler.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        self._is_called = False
+        for log in [log for log in self._waiting if log not in self._in_pool]:
+            answers = self._waiting.pop(log)
+            if self.average_s > SLOW_FLUSH_S and not log.is_failed:
+                self._flush_in_pool(log, answers)
+            else:
+                _tell(answers, self._flush_here(log))
+
+    def _flush_here(self, log: PartitionLog) -> KafkaStorageError | None:
+        start = self._monotonic()
+        try:
+            log.flush()
+        except KafkaStorageError as error:
+            return error
+        self._took(self._monotonic() - start)
+        return None
+
+    def _flush_in_pool(self, log: PartitionLog, answers: list[Answer]) -> None:
+        """The thread gets descriptors of its own, which remember the same errors as ours."""
+        end = log.next_offset
+        descriptors = [os.dup(segment.file.fd()) for segment in log.dirty_segments()]
+        self._in_pool.add(log)
+
+        def work() -> float:
+            start = self._monotonic()
+            try:
+                for fd in descriptors:
+                    os.fdatasync(fd)
+            finally:
+                for fd in descriptors:
+                    os.close(fd)
+            return self._monotonic() - start
+
+        def done(outcome: float | Exception) -> None:
+            self._in_pool.discard(log)
+            if isinstance(outcome, Exception):
+                _tell(answers, log.fail_flush(outcome))
+            else:
+                self._took(outcome)
+                log.note_flushed(end)
+                _tell(answers, None)
+            if log in self._waiting:
+                self._end_turn()
+
+        self._scheduler.in_pool(work, done)
+
+    def _took(self, seconds: float) -> None:
+        self.average_s += NEWEST_WEIGHT * (seconds - self.average_s)
+
+
+def _tell(answers: list[Answer], error: KafkaStorageError | None) -> None:
+    for answer in answers:
+        answer(error)
