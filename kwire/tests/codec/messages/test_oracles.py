@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.codec.apis import BY_KEY, Api
+from kwire.tests.codec.oracles.corners import corners
 from kwire.tests.codec.oracles.kafka_json import KafkaPython
 from kwire.tests.codec.oracles.kio_entities import Kio
-from kwire.tests.codec.oracles.plain import Oracle, from_plain, to_plain
+from kwire.tests.codec.oracles.plain import Oracle, Plain, from_plain, to_plain
 
 ORACLES: dict[str, Oracle] = {"kio": Kio(), "kafka-python": KafkaPython()}
 EXAMPLES = 15
@@ -42,7 +43,20 @@ def _cases() -> list[object]:
 def test_bytes_and_values_are_those_of_the_oracle(
     oracle: Oracle, api: Api, side: str, version: int, data: st.DataObject
 ) -> None:
-    plain = data.draw(oracle.values(api, side, version))
+    _expect_agreement(oracle, api, side, version, data.draw(oracle.values(api, side, version)))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("api", [pytest.param(api, id=api.stem) for api in BY_KEY.values()])
+def test_every_null_and_every_tagged_field_is_that_of_the_oracle(name: str, api: Api) -> None:
+    for version in range(api.first_readable, api.versions[1] + 1):
+        for side in ("request", "response"):
+            if (name, api.stem, version) not in UNKNOWN_TO:
+                for plain in corners(api.name, side, version):
+                    _expect_agreement(ORACLES[name], api, side, version, plain)
+
+
+def _expect_agreement(oracle: Oracle, api: Api, side: str, version: int, plain: Plain) -> None:
     ours = from_plain(getattr(api, side), plain)
     encode = getattr(api, f"encode_{side}")(version)
     decode = getattr(api, f"decode_{side}")(version)
