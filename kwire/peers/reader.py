@@ -1,0 +1,182 @@
+"""Reading a topic as a client without a group: look an offset up, then fetch from there on.
+
+Fetches are without a session, and wait at the broker for records to come. Records of transactions
+that were aborted are left out unless the reader asks for uncommitted ones too.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kwire.codec.apis import FETCH, LIST_OFFSETS
+from kwire.codec.messages.fetch import (
+    FetchPartition,
+    FetchPartitionResponse,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+)
+from kwire.codec.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kwire.codec.records.batch import BatchHeader, crc_holds, each_batch
+from kwire.codec.records.control import read_marker
+from kwire.codec.records.record import Record, each_record
+from kwire.errors import CorruptMessage, ErrorCode
+from kwire.peers.client import PASSING, RETRY_PAUSE_S, Client, TopicView
+from kwire.peers.failures import check
+
+LATEST = -1
+EARLIEST = -2
+
+_ANSWER_BYTES = 8 * 1024 * 1024
+_PARTITION_BYTES = 1024 * 1024
+
+
+class Read(NamedTuple):
+    """One record, and where it was."""
+
+    partition: int
+    record: Record
+    is_log_append_time: bool
+
+
+def offsets_at(
+    client: Client, topic: TopicView, times: Mapping[int, int], *, committed: bool = True
+) -> dict[int, int]:
+    """For each partition the first offset at or after a time (ms, LATEST or EARLIEST).
+
+    Past the last record that is the end of the partition.
+    """
+    found: dict[int, int] = {}
+    for leader, partitions in _by_leader(topic, times).items():
+        wanted = [
+            ListOffsetsPartition(partition_index=each, timestamp=times[each]) for each in partitions
+        ]
+        request = ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=int(committed),
+            topics=[ListOffsetsTopic(name=topic.name, partitions=wanted)],
+            timeout_ms=int(client.timeout_s * 1000),
+        )
+        answer: ListOffsetsResponse = client.ask_node(leader, LIST_OFFSETS, request)
+        for told in answer.topics[0].partitions:
+            where = f"topic {topic.name}, partition {told.partition_index}"
+            check(told.error_code, what=where)
+            found[told.partition_index] = told.offset
+    beyond = [partition for partition, offset in found.items() if offset < 0]
+    if beyond:
+        found |= offsets_at(client, topic, dict.fromkeys(beyond, LATEST), committed=committed)
+    return found
+
+
+class Reader:
+    """Reads some partitions of one topic from given offsets on."""
+
+    def __init__(
+        self,
+        client: Client,
+        topic: TopicView,
+        offsets: Mapping[int, int],
+        *,
+        committed: bool = True,
+        wait_ms: int = 500,
+    ) -> None:
+        self._client = client
+        self._topic = topic
+        self._committed = committed
+        self._wait_ms = wait_ms
+        self.positions = dict(offsets)
+        self._ends: dict[int, int] = {}
+
+    def is_at_end(self) -> bool:
+        """Whether everything was read that was there at the last look."""
+        return all(
+            partition in self._ends and position >= self._ends[partition]
+            for partition, position in self.positions.items()
+        )
+
+    def poll(self) -> Iterator[Read]:
+        """One round of fetches: what has come by now, or shortly."""
+        leaders = _by_leader(self._topic, self.positions)
+        for leader, partitions in leaders.items():
+            request = self._request(partitions, self._wait_ms // len(leaders))
+            answer: FetchResponse = self._client.ask_node(
+                leader, FETCH, request, wait_s=self._wait_ms / 1000
+            )
+            check(answer.error_code, what=f"fetch from node {leader}")
+            for told in (each for topic in answer.responses for each in topic.partitions):
+                yield from self._take(told)
+
+    def _request(self, partitions: Iterable[int], wait_ms: int) -> FetchRequest:
+        wanted = [
+            FetchPartition(
+                partition=each,
+                fetch_offset=self.positions[each],
+                partition_max_bytes=_PARTITION_BYTES,
+            )
+            for each in partitions
+        ]
+        topic = FetchTopic(topic=self._topic.name, topic_id=self._topic.topic_id, partitions=wanted)
+        return FetchRequest(
+            max_wait_ms=wait_ms,
+            min_bytes=1,
+            max_bytes=_ANSWER_BYTES,
+            isolation_level=int(self._committed),
+            topics=[topic],
+        )
+
+    def _take(self, told: FetchPartitionResponse) -> Iterator[Read]:
+        partition = told.partition_index
+        if told.error_code in PASSING:
+            time.sleep(RETRY_PAUSE_S)
+            self._topic = self._client.topic(self._topic.name)
+            return
+        position = self.positions[partition]
+        where = f"topic {self._topic.name}, partition {partition}, offset {position}"
+        check(told.error_code, _hint(told.error_code), what=where)
+        self._ends[partition] = told.last_stable_offset if self._committed else told.high_watermark
+        buffer = memoryview(told.records or b"")
+        for header, batch in self._visible_batches(buffer, told):
+            if not header.is_control:
+                for record in each_record(batch, header):
+                    if record.offset >= self.positions[partition]:
+                        yield Read(partition, record, header.is_log_append_time)
+            self.positions[partition] = header.next_offset
+
+    def _visible_batches(
+        self, buffer: memoryview, told: FetchPartitionResponse
+    ) -> Iterator[tuple[BatchHeader, memoryview]]:
+        """The batches of an answer without those of aborted transactions."""
+        aborted = sorted(
+            (each.first_offset, each.producer_id) for each in told.aborted_transactions or ()
+        )
+        hidden: set[int] = set()
+        for start, header in each_batch(buffer):
+            batch = buffer[start : start + header.size_bytes]
+            if not crc_holds(batch, header):
+                raise CorruptMessage(f"the batch at offset {header.base_offset} is corrupt")
+            while aborted and aborted[0][0] <= header.last_offset:
+                hidden.add(aborted.pop(0)[1])
+            if header.is_transactional and header.producer_id in hidden:
+                if header.is_control and read_marker(batch, header).is_abort:
+                    hidden.discard(header.producer_id)
+                self.positions[told.partition_index] = header.next_offset
+                continue
+            yield header, batch
+
+
+def _by_leader(topic: TopicView, partitions: Iterable[int]) -> dict[int, list[int]]:
+    leaders: dict[int, list[int]] = {}
+    for partition in sorted(partitions):
+        leaders.setdefault(topic.leaders[partition], []).append(partition)
+    return leaders
+
+
+def _hint(code: int) -> str | None:
+    if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        return "there is no such offset here; -o beginning starts with the first there is"
+    return None
