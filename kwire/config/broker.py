@@ -277,7 +277,7 @@ class BrokerConfig:
 ALIASES = {"node.id": "broker.id", "log.dirs": "log.dir"}
 
 
-def _keys_of_topic_defaults() -> dict[str, Key[Any]]:
+def keys_of_topic_defaults() -> dict[str, Key[Any]]:
     """The broker's side of each topic key: the same declaration under the broker's name."""
     found: dict[str, Key[Any]] = {}
     for declared in TOPIC_KEYS.values():
@@ -308,7 +308,7 @@ def _keys_of_aliases() -> dict[str, Key[Any]]:
 
 
 BROKER_KEYS: Mapping[str, Key[Any]] = {
-    **_keys_of_topic_defaults(),
+    **keys_of_topic_defaults(),
     **_keys_of_aliases(),
     **keys_of(BrokerConfig),
 }

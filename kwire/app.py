@@ -1,0 +1,146 @@
+"""One broker: the rooms are built here, started bottom-up and stopped top-down.
+
+Everything a broker owns hangs on an `App`; two of them can live in one process. `start` returns
+when clients can connect, `run` serves until `stop_soon` was called, `close` lets go of everything
+whatever happened before.
+"""
+
+import asyncio
+import gc
+import logging
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from kwire.clock import Clock, SystemClock
+from kwire.config.endpoints import Endpoint, reachable
+from kwire.config.layered import Layers
+from kwire.controller.commands import NewTopic
+from kwire.controller.controller import Controller
+from kwire.controller.image import BrokerImage, ImageChange, TopicImage
+from kwire.controller.local_store import LocalStore
+from kwire.controller.producer_ids import ProducerIds
+from kwire.errors import ErrorCode, KwireError
+from kwire.handlers.context import Node
+from kwire.log.flush import GroupCommit
+from kwire.log.store import LogStore
+from kwire.replication.duties import Duties
+from kwire.replication.fetch_sessions import FetchSessions
+from kwire.replication.hosted import Hosted
+from kwire.server.dispatch import Dispatch
+from kwire.server.listener import Listeners
+from kwire.server.loop import LoopScheduler, new_event_loop
+
+_log = logging.getLogger(__name__)
+
+
+class App:
+    def __init__(self, layers: Layers, *, clock: Clock | None = None) -> None:
+        """Take the data directory; nothing is served yet."""
+        config = layers.broker
+        self._clock = clock or SystemClock()
+        self._loop = new_event_loop()
+        self._scheduler = LoopScheduler(self._loop)
+        self.log_store = LogStore(Path(config.log_dirs[0]), self._clock)
+        self._store = LocalStore(self.log_store.directory)
+        self.controller = Controller(self._store, layers, self._clock)
+        self.hosted = Hosted(config.node_id, self.log_store, config)
+        self.controller.subscribe(self._follow)
+        group_commit = GroupCommit(self._scheduler, self._clock.monotonic)
+        self.node = Node(
+            controller=self.controller,
+            hosted=self.hosted,
+            log_store=self.log_store,
+            group_commit=group_commit,
+            producer_ids=ProducerIds(self._store, config.node_id),
+            fetch_sessions=FetchSessions(
+                config.max_incremental_fetch_session_cache_slots, self._clock
+            ),
+            scheduler=self._scheduler,
+            clock=self._clock,
+        )
+        self._duties = Duties(
+            config, self.hosted, self.log_store, group_commit, self._scheduler, self._clock
+        )
+        self._listeners = Listeners(config, Dispatch(self.node), self._clock, self._loop)
+        self.endpoints: tuple[Endpoint, ...] = ()
+
+    @property
+    def directory(self) -> Path:
+        return self.log_store.directory
+
+    def start(self, topics: Sequence[NewTopic] = ()) -> None:
+        """Open every log, join the cluster, make the topics asked for, and accept clients."""
+        config = self.controller.layers.broker
+        ports = {one.name: self._listeners.bind(one) for one in config.listeners}
+        host_name = "localhost" if _is_local(config.listeners) else socket.getfqdn()
+        self.endpoints = reachable(config.advertised_listeners, ports, host_name)
+        me = BrokerImage(config.node_id, 0, self.endpoints, config.broker_rack)
+        self.controller.start(me)
+        self.log_store.claim(config.node_id, self.controller.image.cluster_id)
+        self._adopt_topics()
+        self._make_topics(topics)
+        self._listeners.start()
+        self._duties.start()
+        # What was made so far lives as long as the broker: the collector need not look at it.
+        gc.collect()
+        gc.freeze()
+
+    def run(self) -> None:
+        """Serve until `stop_soon`; everything a client does happens in here."""
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            asyncio.set_event_loop(None)
+
+    def stop_soon(self) -> None:
+        """End `run`; may be called from any thread and from signal handlers."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def close(self) -> None:
+        """Let clients go, bring all logs to disk, and leave the directory to the next broker."""
+        self._listeners.stop_accepting()
+        self._listeners.close_connections()
+        self._duties.stop()
+        self._scheduler.close()
+        self._store.close()
+        self.log_store.close()
+        self._loop.close()
+
+    def _follow(self, change: ImageChange) -> None:
+        if change.broker_configs_changed:
+            self.hosted.reconfigure(self.controller.layers.broker)
+        self.hosted.apply(change)
+
+    def _adopt_topics(self) -> None:
+        """Serve partitions that are in the directory but not in the metadata.
+
+        So a directory that was written by Kafka becomes ours by starting on it.
+        """
+        node_id = self.controller.layers.broker.node_id
+        unknown = [
+            NewTopic(
+                found.topic,
+                assignment={index: (node_id,) for index in found.partitions},
+                topic_id=found.topic_id,
+            )
+            for found in self.log_store.found()
+            if found.topic not in self.controller.image.topics
+        ]
+        if unknown:
+            names = ", ".join(topic.name for topic in unknown)
+            _log.info("topics found in the directory and adopted: %s", names)
+            self._make_topics(unknown)
+
+    def _make_topics(self, topics: Sequence[NewTopic]) -> None:
+        """Make what is not there; a topic that exists stays as it is."""
+        outcome: list[list[TopicImage | KwireError]] = []
+        self.controller.create_topics(topics).then(outcome.append)
+        for result in outcome[0]:
+            if isinstance(result, KwireError) and result.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise result
+
+
+def _is_local(listeners: Sequence[Endpoint]) -> bool:
+    return all(one.host in ("localhost", "127.0.0.1", "::1") for one in listeners)
