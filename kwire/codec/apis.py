@@ -126,6 +126,11 @@ DELETE_RECORDS = Api(21, "delete_records", (0, 2), 2)
 # Version 6 exists in the schema, marked unstable: brokers do not advertise it.
 INIT_PRODUCER_ID = Api(22, "init_producer_id", (0, 5), 2)
 OFFSET_FOR_LEADER_EPOCH = Api(23, "offset_for_leader_epoch", (2, 4), 4)
+ADD_PARTITIONS_TO_TXN = Api(24, "add_partitions_to_txn", (0, 5), 3)
+ADD_OFFSETS_TO_TXN = Api(25, "add_offsets_to_txn", (0, 4), 3)
+END_TXN = Api(26, "end_txn", (0, 5), 3)
+WRITE_TXN_MARKERS = Api(27, "write_txn_markers", (1, 2), 1)
+TXN_OFFSET_COMMIT = Api(28, "txn_offset_commit", (0, 5), 3)
 DESCRIBE_CONFIGS = Api(32, "describe_configs", (1, 4), 4)
 ALTER_CONFIGS = Api(33, "alter_configs", (0, 2), 2)
 DESCRIBE_LOG_DIRS = Api(35, "describe_log_dirs", (1, 5), 2)
@@ -134,6 +139,11 @@ DELETE_GROUPS = Api(42, "delete_groups", (0, 2), 2)
 INCREMENTAL_ALTER_CONFIGS = Api(44, "incremental_alter_configs", (0, 1), 1)
 OFFSET_DELETE = Api(47, "offset_delete", (0, 0), None)
 DESCRIBE_CLUSTER = Api(60, "describe_cluster", (0, 2), 0)
+DESCRIBE_PRODUCERS = Api(61, "describe_producers", (0, 0), 0)
+DESCRIBE_TRANSACTIONS = Api(65, "describe_transactions", (0, 0), 0)
+LIST_TRANSACTIONS = Api(66, "list_transactions", (0, 2), 0)
+CONSUMER_GROUP_HEARTBEAT = Api(68, "consumer_group_heartbeat", (0, 1), 0)
+CONSUMER_GROUP_DESCRIBE = Api(69, "consumer_group_describe", (0, 1), 0)
 DESCRIBE_TOPIC_PARTITIONS = Api(75, "describe_topic_partitions", (0, 0), 0)
 
 BY_KEY: dict[int, Api] = {
@@ -158,6 +168,11 @@ BY_KEY: dict[int, Api] = {
         DELETE_RECORDS,
         INIT_PRODUCER_ID,
         OFFSET_FOR_LEADER_EPOCH,
+        ADD_PARTITIONS_TO_TXN,
+        ADD_OFFSETS_TO_TXN,
+        END_TXN,
+        WRITE_TXN_MARKERS,
+        TXN_OFFSET_COMMIT,
         DESCRIBE_CONFIGS,
         ALTER_CONFIGS,
         DESCRIBE_LOG_DIRS,
@@ -166,6 +181,11 @@ BY_KEY: dict[int, Api] = {
         INCREMENTAL_ALTER_CONFIGS,
         OFFSET_DELETE,
         DESCRIBE_CLUSTER,
+        DESCRIBE_PRODUCERS,
+        DESCRIBE_TRANSACTIONS,
+        LIST_TRANSACTIONS,
+        CONSUMER_GROUP_HEARTBEAT,
+        CONSUMER_GROUP_DESCRIBE,
         DESCRIBE_TOPIC_PARTITIONS,
     )
 }

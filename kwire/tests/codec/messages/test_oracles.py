@@ -13,9 +13,16 @@ from kwire.tests.codec.oracles.plain import Oracle, Plain, from_plain, to_plain
 ORACLES: dict[str, Oracle] = {"kio": Kio(), "kafka-python": KafkaPython()}
 EXAMPLES = 15
 
-# The versions we speak and an oracle does not know, as (oracle, stem, version). None at present:
-# each message is judged by both. A newer version of ours would be listed here, and nowhere else.
-UNKNOWN_TO: frozenset[tuple[str, str, int]] = frozenset()
+# The versions we speak and an oracle does not know, as (oracle, stem, version): all the rest is
+# judged by both. A newer version of ours would be listed here, and nowhere else.
+UNKNOWN_TO: frozenset[tuple[str, str, int]] = frozenset(
+    {
+        ("kafka-python", "consumer_group_heartbeat", 0),
+        ("kafka-python", "consumer_group_heartbeat", 1),
+        ("kafka-python", "consumer_group_describe", 0),
+        ("kafka-python", "consumer_group_describe", 1),
+    }
+)
 
 # Advertised, but never read (KAFKA-18659).
 UNREADABLE = {("produce", 0), ("produce", 1), ("produce", 2)}
@@ -52,7 +59,7 @@ def test_every_null_and_every_tagged_field_is_that_of_the_oracle(name: str, api:
     for version in range(api.first_readable, api.versions[1] + 1):
         for side in ("request", "response"):
             if (name, api.stem, version) not in UNKNOWN_TO:
-                for plain in corners(api.name, side, version):
+                for plain in corners(getattr(api, side), version):
                     _expect_agreement(ORACLES[name], api, side, version, plain)
 
 

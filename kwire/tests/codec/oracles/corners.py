@@ -1,14 +1,17 @@
-"""Corner messages: what made-up values may miss by chance, built on purpose from Kafka's JSON."""
+"""Corner messages: what made-up values may miss by chance, built on purpose from declarations.
+
+That a declaration knows every null and every tagged field is for test_declarations.py to show.
+"""
 
 from typing import Any
 
-from kwire.tests.codec.oracles.kafka_json import Definition, definition, fields_in, is_nullable
+from kwire.codec.schema import Field, fields_of
 from kwire.tests.codec.oracles.plain import Plain
 
 # None of these is a default of a tagged field, so each of them is written.
 SOMETHING: dict[str, Any] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64", "uint16"), 1),
-    "bool": True,
+    "boolean": True,
     "string": "x",
     "bytes": b"y",
     "records": b"z",
@@ -16,28 +19,34 @@ SOMETHING: dict[str, Any] = {
 }
 
 
-def corners(api_name: str, side: str, version: int) -> list[Plain]:
+def corners(cls: type[Any], version: int) -> list[Plain]:
     """Give three messages: nothing is null, every leaf that may be is, all that may be is.
 
     Each array that is not null has one item, and each tagged field differs from its default.
     """
-    fields = definition(api_name, side)["fields"]
     return [
-        _message(fields, version, null_leaves=False, null_branches=False),
-        _message(fields, version, null_leaves=True, null_branches=False),
-        _message(fields, version, null_leaves=True, null_branches=True),
+        _message(cls, version, null_leaves=False, null_branches=False),
+        _message(cls, version, null_leaves=True, null_branches=False),
+        _message(cls, version, null_leaves=True, null_branches=True),
     ]
 
 
-def _message(fields: list[Definition], version: int, **nulls: bool) -> Plain:
-    return {name: _value(field, version, **nulls) for name, field in fields_in(fields, version)}
+def _message(cls: type[Any], version: int, **nulls: bool) -> Plain:
+    return {
+        field.name: _value(field, version, **nulls)
+        for field in fields_of(cls)
+        if field.exists_in(version)
+    }
 
 
-def _value(field: Definition, version: int, **nulls: bool) -> Any:
+def _value(field: Field, version: int, **nulls: bool) -> Any:
     """A leaf holds no other field; a branch is a struct, or an array of structs."""
-    is_branch = "fields" in field
-    if is_nullable(field, version) and nulls["null_branches" if is_branch else "null_leaves"]:
+    item = field.item if isinstance(field.item, Field) else field
+    is_branch = item.kind == "struct"
+    if field.is_nullable_in(version) and nulls["null_branches" if is_branch else "null_leaves"]:
         return None
-    kind = field["type"].removeprefix("[]")
-    one = _message(field["fields"], version, **nulls) if is_branch else SOMETHING[kind]
-    return [one] if field["type"].startswith("[]") else one
+    if isinstance(item.item, type):
+        one: Any = _message(item.item, version, **nulls)
+    else:
+        one = SOMETHING[item.kind]
+    return [one] if field.kind == "array" else one

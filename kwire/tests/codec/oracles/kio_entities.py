@@ -86,7 +86,7 @@ def entity(api: Api, side: str, version: int) -> Entity:
     return found
 
 
-class _Shape(typing.NamedTuple):
+class Shape(typing.NamedTuple):
     """What the annotation of an entity's field says."""
 
     name: str
@@ -98,12 +98,13 @@ class _Shape(typing.NamedTuple):
 
 
 @functools.cache
-def _shapes(kind: Entity) -> tuple[_Shape, ...]:
+def shapes(kind: Entity) -> tuple[Shape, ...]:
+    """The fields of an entity, in the order they travel in."""
     hints = typing.get_type_hints(kind)
     return tuple(_shape(field, hints[field.name]) for field in dataclasses.fields(kind))
 
 
-def _shape(field: dataclasses.Field[Any], hint: Any) -> _Shape:
+def _shape(field: dataclasses.Field[Any], hint: Any) -> Shape:
     options = [option for option in typing.get_args(hint) if option is not type(None)]
     is_nullable = type(None) in typing.get_args(hint)
     inner = options[0] if is_nullable else hint
@@ -114,15 +115,15 @@ def _shape(field: dataclasses.Field[Any], hint: Any) -> _Shape:
     in_time = kind.startswith(("timedelta", "datetime"))
     ours = f"{field.name}_ms" if in_time else field.name
     nested = inner if kind == "entity" else None
-    return _Shape(field.name, ours, kind, nested, is_array, is_nullable)
+    return Shape(field.name, ours, kind, nested, is_array, is_nullable)
 
 
 @functools.cache
 def _values(kind: Entity) -> PlainStrategy:
-    return st.fixed_dictionaries({shape.ours: _value(shape) for shape in _shapes(kind)})
+    return st.fixed_dictionaries({shape.ours: _value(shape) for shape in shapes(kind)})
 
 
-def _value(shape: _Shape) -> st.SearchStrategy[Any]:
+def _value(shape: Shape) -> st.SearchStrategy[Any]:
     value = SCALARS[shape.kind] if shape.entity is None else _values(shape.entity)
     if shape.is_array:
         value = lists(value)
@@ -132,26 +133,24 @@ def _value(shape: _Shape) -> st.SearchStrategy[Any]:
 
 
 def _to_entity(kind: Entity, plain: Plain) -> Any:
-    return kind(
-        **{shape.name: _each(_written, shape, plain[shape.ours]) for shape in _shapes(kind)}
-    )
+    return kind(**{shape.name: _each(_written, shape, plain[shape.ours]) for shape in shapes(kind)})
 
 
 def _from_entity(found: Any) -> Plain:
     return {
         shape.ours: _each(_read, shape, getattr(found, shape.name))
-        for shape in _shapes(found.__class__)
+        for shape in shapes(found.__class__)
     }
 
 
-def _each(convert: Any, shape: _Shape, value: Any) -> Any:
+def _each(convert: Any, shape: Shape, value: Any) -> Any:
     if shape.is_array and value is not None:
         kind = tuple if convert is _written else list
         return kind(convert(shape, item) for item in value)
     return convert(shape, value)
 
 
-def _written(shape: _Shape, value: Any) -> Any:
+def _written(shape: Shape, value: Any) -> Any:
     if value is None:
         return None
     if shape.entity is not None:
@@ -167,7 +166,7 @@ def _written(shape: _Shape, value: Any) -> Any:
     return value
 
 
-def _read(shape: _Shape, value: Any) -> Any:
+def _read(shape: Shape, value: Any) -> Any:
     if shape.kind == "uuid":
         return NO_UUID if value is None else value.bytes
     if shape.kind.startswith("datetime"):
