@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 WORKERS ?= 2
 DATA_DIR ?= ./kwire-data
-LISTENERS ?= PLAINTEXT://127.0.0.1:9092
+LISTENERS ?= PLAINTEXT://localhost:9092
 ARGS ?=
 
 VENV := .venv
@@ -35,7 +35,7 @@ $(SETUP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,fast]'
 	touch $@
 
-serve: setup ## run one broker on 127.0.0.1:9092 (LISTENERS=..., DATA_DIR=..., ARGS=...)
+serve: setup ## run one broker on localhost:9092 (LISTENERS=..., DATA_DIR=..., ARGS=...)
 	exec $(BIN)/kwire serve --listeners $(LISTENERS) --data-dir $(DATA_DIR) $(ARGS)
 
 lint: setup ## formatting, lints, types and import contracts
@@ -46,6 +46,8 @@ lint: setup ## formatting, lints, types and import contracts
 	$(BIN)/mypy --no-error-summary
 	echo "lint: import contracts"
 	$(BIN)/lint-imports --no-logo
+	echo "lint: docker-compose.yml"
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
 
 tools: setup ## Kafka's jars, a JDK, Maven and kcat, which the compatibility tests run
 	$(BIN)/python -m compat_tests.oracle.prepare
