@@ -37,6 +37,7 @@ COMMANDS = {
     "produce": Command("kwire.cli.produce", "write lines or JSON from standard input to a topic"),
     "consume": Command("kwire.cli.consume", "print the records of a topic"),
     "dump-log": Command("kwire.cli.dump_log", "show what is in the files of a data directory"),
+    "docs": Command("kwire.cli.docs", "write the reference pages of settings and APIs"),
 }
 
 
