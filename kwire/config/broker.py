@@ -199,6 +199,12 @@ class BrokerConfig:
         default=1000,
         doc="How many fetch sessions are remembered.",
     )
+    max_request_partition_size_limit: int = key(
+        "max.request.partition.size.limit",
+        int_in(1),
+        default=2000,
+        doc="The most partitions that one DescribeTopicPartitions is answered with.",
+    )
     log_retention_check_interval_ms: int = key(
         "log.retention.check.interval.ms",
         long_in(1),

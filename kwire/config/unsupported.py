@@ -55,7 +55,6 @@ UNSUPPORTED_BROKER_KEYS = {
     "log.message.format.version": "only record format 2 is stored",
     "log.message.timestamp.difference.max.ms": "use log.message.timestamp.before/after.max.ms",
     "max.connection.creation.rate": "connections are limited in number, not in rate",
-    "max.request.partition.size.limit": "the size of an answer is bounded by its partitions' count",
     "metric.reporters": _NO_PLUGINS,
     "node.rack": "use broker.rack",
     "num.io.threads": _NO_THREADS,

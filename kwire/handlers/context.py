@@ -33,7 +33,6 @@ class Peer(NamedTuple):
 class Node:
     """The rooms of one broker, as its handlers see them."""
 
-    config: BrokerConfig
     controller: Controller
     hosted: Hosted
     log_store: LogStore
@@ -42,6 +41,11 @@ class Node:
     fetch_sessions: FetchSessions
     scheduler: Scheduler
     clock: Clock
+
+    @property
+    def config(self) -> BrokerConfig:
+        """What is in force now: dynamic settings change it while the broker runs."""
+        return self.controller.layers.broker
 
 
 class RequestContext(NamedTuple):

@@ -47,6 +47,11 @@ class Hosted:
     def name_of(self, topic_id: bytes) -> str | None:
         return self._names.get(topic_id)
 
+    def is_offline(self, topic: str, index: int) -> bool:
+        """Whether the log of a partition that belongs here could not be opened, or failed since."""
+        partition = self._topics.get(topic, {}).get(index)
+        return partition is None or partition.log.is_failed
+
     def apply(self, change: ImageChange) -> None:
         """Create, reconfigure and drop partitions as the controller says; idempotent."""
         for image in change.deleted:

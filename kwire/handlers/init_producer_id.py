@@ -1,0 +1,47 @@
+"""InitProducerId: an idempotent producer gets an id that no other producer ever had, at epoch 0.
+
+The id and epoch that a producer shows from version 3 on (KIP-360) matter only to transactions: who
+has no transactional id always gets a new id, as in Kafka. Transactions are not served: a
+transactional id is answered as by any broker that does not coordinate it.
+"""
+
+from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kwire.errors import ErrorCode, InvalidRequest
+from kwire.handlers.context import RequestContext
+from kwire.tasks import Later
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+
+# Kafka's transaction.max.timeout.ms.
+_MAX_TRANSACTION_TIMEOUT_MS = 15 * 60 * 1000
+
+
+def handle(
+    ctx: RequestContext, request: InitProducerIdRequest
+) -> InitProducerIdResponse | Later[InitProducerIdResponse]:
+    has_id = request.producer_id != NO_PRODUCER_ID
+    has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
+    if has_id != has_epoch:
+        raise InvalidRequest("a producer id needs an epoch, and an epoch a producer id")
+    if request.transactional_id is not None:
+        return refuse(ctx, request, _why_not_transactional(request))
+    return ctx.node.producer_ids.next().map(
+        lambda producer_id: InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+    )
+
+
+def refuse(
+    ctx: RequestContext, request: InitProducerIdRequest, code: ErrorCode
+) -> InitProducerIdResponse:
+    return InitProducerIdResponse(
+        error_code=code, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH
+    )
+
+
+def _why_not_transactional(request: InitProducerIdRequest) -> ErrorCode:
+    if not request.transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    if not 0 < request.transaction_timeout_ms <= _MAX_TRANSACTION_TIMEOUT_MS:
+        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    return ErrorCode.NOT_COORDINATOR
