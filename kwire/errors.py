@@ -182,6 +182,30 @@ class MessageTooLarge(KwireError):
     code = ErrorCode.MESSAGE_TOO_LARGE
 
 
+class OffsetMetadataTooLarge(KwireError):
+    """The note that comes with a committed offset is too long."""
+
+    code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+
+
+class CoordinatorLoadInProgress(KwireError):
+    """The coordinator is still reading its part of the internal topic."""
+
+    code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+class CoordinatorNotAvailable(KwireError):
+    """There is no coordinator yet; it may be there soon."""
+
+    code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+class NotCoordinator(KwireError):
+    """Another broker coordinates this, or none."""
+
+    code = ErrorCode.NOT_COORDINATOR
+
+
 class RecordListTooLarge(KwireError):
     """A batch is larger than a whole segment."""
 
@@ -204,6 +228,42 @@ class InvalidRequiredAcks(KwireError):
     """acks is none of 0, 1 and -1."""
 
     code = ErrorCode.INVALID_REQUIRED_ACKS
+
+
+class IllegalGeneration(KwireError):
+    """The member speaks of a generation that is not the group's."""
+
+    code = ErrorCode.ILLEGAL_GENERATION
+
+
+class InconsistentGroupProtocol(KwireError):
+    """The member's protocols are not those of its group."""
+
+    code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+
+
+class InvalidGroupId(KwireError):
+    """The group's id cannot be."""
+
+    code = ErrorCode.INVALID_GROUP_ID
+
+
+class UnknownMemberId(KwireError):
+    """The group has no such member."""
+
+    code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class InvalidSessionTimeout(KwireError):
+    """The session timeout is outside of what this broker takes."""
+
+    code = ErrorCode.INVALID_SESSION_TIMEOUT
+
+
+class RebalanceInProgress(KwireError):
+    """The group is between two generations."""
+
+    code = ErrorCode.REBALANCE_IN_PROGRESS
 
 
 class InvalidTimestamp(KwireError):
@@ -302,6 +362,18 @@ class UnknownProducerId(KwireError):
     code = ErrorCode.UNKNOWN_PRODUCER_ID
 
 
+class NonEmptyGroup(KwireError):
+    """The group still has members."""
+
+    code = ErrorCode.NON_EMPTY_GROUP
+
+
+class GroupIdNotFound(KwireError):
+    """There is no such group."""
+
+    code = ErrorCode.GROUP_ID_NOT_FOUND
+
+
 class FetchSessionIdNotFound(KwireError):
     """The fetch session was evicted or never was."""
 
@@ -342,6 +414,12 @@ class OffsetNotAvailable(KwireError):
     """The leader does not know its high watermark yet."""
 
     code = ErrorCode.OFFSET_NOT_AVAILABLE
+
+
+class FencedInstanceId(KwireError):
+    """Another member has taken over this static member's place."""
+
+    code = ErrorCode.FENCED_INSTANCE_ID
 
 
 class InvalidRecord(KwireError):
