@@ -1,0 +1,160 @@
+"""A whole node without sockets and without a loop: real files, real controller, a clock that stands.
+
+`ask` sends a request through the codec in both directions, as a client of that version would: a
+field that the version does not have is lost on the way, and what cannot be encoded fails.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kwire.clock import ManualClock
+from kwire.codec.apis import BY_KEY, Api
+from kwire.config.endpoints import Endpoint
+from kwire.config.layered import load
+from kwire.controller.controller import Controller
+from kwire.controller.image import BrokerImage, ImageChange
+from kwire.controller.local_store import LocalStore
+from kwire.controller.producer_ids import ProducerIds
+from kwire.errors import KwireError
+from kwire.handlers.context import Node, Peer, RequestContext
+from kwire.handlers.table import ROUTES
+from kwire.log.flush import GroupCommit
+from kwire.log.store import LogStore
+from kwire.replication.fetch_sessions import FetchSessions
+from kwire.replication.hosted import Hosted
+from kwire.tasks import Later
+
+T = TypeVar("T")
+
+NODE_ID = 1
+LISTENER = "PLAINTEXT"
+ENDPOINTS = (Endpoint(LISTENER, "localhost", 9092), Endpoint("INSIDE", "broker.local", 9093))
+
+
+@dataclass
+class ManualTimer:
+    due: float
+    callback: Callable[[], None]
+    is_cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+@dataclass
+class ManualScheduler:
+    """The loop of a test: nothing happens until the test says so, and then all at once."""
+
+    clock: ManualClock
+    timers: list[ManualTimer] = field(default_factory=list)
+    soon: list[Callable[[], None]] = field(default_factory=list)
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> ManualTimer:
+        timer = ManualTimer(self.clock.monotonic() + delay_s, callback)
+        self.timers.append(timer)
+        return timer
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.soon.append(callback)
+
+    def in_pool(self, work: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
+        def run() -> None:
+            try:
+                outcome: T | Exception = work()
+            except Exception as error:
+                outcome = error
+            done(outcome)
+
+        self.soon.append(run)
+
+    def end_turn(self) -> None:
+        """Run what waits for the end of the turn, and what that asks for in turn."""
+        while self.soon:
+            waiting, self.soon = self.soon, []
+            for callback in waiting:
+                callback()
+
+    def pass_time(self, ms: int) -> None:
+        """Let the clock move and call the timers that are due."""
+        self.clock.advance(ms)
+        due = [timer for timer in self.timers if timer.due <= self.clock.monotonic()]
+        self.timers = [timer for timer in self.timers if timer not in due]
+        for timer in sorted(due, key=lambda timer: timer.due):
+            if not timer.is_cancelled:
+                timer.callback()
+        self.end_turn()
+
+
+class OpenNode:
+    """A node with the hands that a test needs; `close` it when done."""
+
+    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+        layers = load(file={"node.id": str(NODE_ID), **(settings or {})})
+        self.clock = ManualClock()
+        self.scheduler = ManualScheduler(self.clock)
+        self._log_store = LogStore(directory, self.clock)
+        self._store = LocalStore(directory)
+        controller = Controller(self._store, layers, self.clock)
+        self._hosted = Hosted(NODE_ID, self._log_store, layers.broker)
+        self.node = Node(
+            controller=controller,
+            hosted=self._hosted,
+            log_store=self._log_store,
+            group_commit=GroupCommit(self.scheduler, self.clock.monotonic),
+            producer_ids=ProducerIds(self._store, NODE_ID),
+            fetch_sessions=FetchSessions(1000, self.clock),
+            scheduler=self.scheduler,
+            clock=self.clock,
+        )
+        controller.subscribe(self._follow)
+        controller.start(BrokerImage(NODE_ID, 0, ENDPOINTS, layers.broker.broker_rack))
+
+    def _follow(self, change: ImageChange) -> None:
+        if change.broker_configs_changed:
+            self._hosted.reconfigure(self.node.config)
+        self._hosted.apply(change)
+
+    def close(self) -> None:
+        self._store.close()
+        self._log_store.close()
+
+    def ask(self, request: Any, version: int, listener_name: str = LISTENER) -> Any:
+        """What a client of that version reads in answer to this request."""
+        answer = self.begin(request, version, listener_name)
+        assert answer.done, f"{type(request).__name__} is not answered yet"
+        return answer.value
+
+    def begin(self, request: Any, version: int, listener_name: str = LISTENER) -> Later[Any]:
+        """Send a request whose answer may have to wait."""
+        api = _api_of(request)
+        ctx = RequestContext(self.node, version, "a-test", Peer("127.0.0.1", 50000, listener_name))
+        route = ROUTES[api.key]
+        sent = _through(api.encode_request(version), api.decode_request(version), request)
+        try:
+            answer = route.handle(ctx, sent)
+        except KwireError as refusal:
+            answer = route.refuse(ctx, sent, refusal.code)
+        received: Later[Any] = Later()
+
+        def receive(response: Any) -> None:
+            encode, decode = api.encode_response(version), api.decode_response(version)
+            received.complete(_through(encode, decode, response))
+
+        if isinstance(answer, Later):
+            answer.then(receive)
+        else:
+            receive(answer)
+        return received
+
+
+def _api_of(request: Any) -> Api:
+    return next(api for api in BY_KEY.values() if api.name + "Request" == type(request).__name__)
+
+
+def _through(encode: Any, decode: Any, message: Any) -> Any:
+    frame = b"".join(encode(message))
+    read, end = decode(memoryview(frame), 0)
+    assert end == len(frame)
+    return read
