@@ -6,7 +6,7 @@ millisecond), then kept. What the source looks like is told in read_source.py an
 A decoder takes a view that ends with the frame, and the position where the message begins. It
 gives the message and the position after it, or raises `MalformedMessage`. Bytes after the message
 are nobody's business here, as in Kafka. An encoder takes a message and gives a list of buffers:
-one, and two more for each value of records.
+one, and two more for each value of records that is not short.
 """
 
 from collections.abc import Callable

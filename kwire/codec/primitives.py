@@ -4,6 +4,7 @@ The compiled codecs handle lengths below 128 in line; the functions here are the
 what the hand-written headers use. All positions are those of a view that ends with the frame.
 """
 
+from functools import cache
 from struct import Struct
 
 Buffer = bytes | bytearray | memoryview
@@ -15,11 +16,17 @@ MAX_TEXT_BYTES = 0x7FFF
 MAX_TAGGED_FIELDS = 1_000
 """In one struct; the largest number any schema knows is below ten."""
 
-SMALL = tuple(bytes((number,)) for number in range(128))
-"""The encoding of each number that fits in one byte."""
+SMALL = tuple(bytes((number,)) for number in range(256))
+"""Each byte; those below 128 are the encoding of the numbers that fit in one byte."""
+
+_pack_two = Struct("2B").pack
+_pack_three = Struct("3B").pack
 
 SHORT_BYTES = tuple(Struct(f"{length}s").unpack_from for length in range(128))
 """Readers of so many bytes: quicker than slicing a view, and they refuse to run past its end."""
+
+SHORT_ARRAY = 16
+"""Arrays of fewer numbers than this, such as a partition's replicas, have layouts made before."""
 
 
 class MalformedMessage(ValueError):
@@ -30,24 +37,34 @@ def encode_uvarint(number: int) -> bytes:
     """Seven bits a byte, the lowest first, the eighth bit set on all but the last."""
     if number < 0x80:
         return SMALL[number]
-    encoded = bytearray()
-    while number >= 0x80:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
+    if number < 0x4000:
+        return _pack_two(number & 0x7F | 0x80, number >> 7)
+    if number < 0x20_0000:
+        return _pack_three(number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80, number >> 14)
+    return SMALL[number & 0x7F | 0x80] + encode_uvarint(number >> 7)
 
 
 def read_uvarint(buffer: Buffer, position: int) -> tuple[int, int]:
     """The number at `position`, and the position after it; `IndexError` past the buffer's end."""
-    number = shift = 0
-    for index in range(position, position + MAX_UVARINT_BYTES):
-        byte = buffer[index]
+    number = buffer[position]
+    if number < 0x80:
+        return number, position + 1
+    byte = buffer[position + 1]
+    if byte < 0x80:
+        return number & 0x7F | byte << 7, position + 2
+    number = number & 0x7F | (byte & 0x7F) << 7
+    for shift in range(14, 7 * MAX_UVARINT_BYTES, 7):
+        byte = buffer[position + shift // 7]
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return number, index + 1
-        shift += 7
+            return number, position + shift // 7 + 1
     raise MalformedMessage("a number is longer than five bytes")
+
+
+@cache
+def short_layouts(format_: str) -> tuple[Struct, ...]:
+    """The layouts of no, one, two and so on numbers of this format."""
+    return tuple(Struct(f">{count}{format_}") for count in range(SHORT_ARRAY))
 
 
 def read_bytes(buffer: memoryview, position: int, length: int) -> bytes:

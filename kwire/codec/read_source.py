@@ -199,12 +199,19 @@ class ReadSource:
         self._write(f"m -= {length} * {element_weight(item)}")
         self._refuse(f"{length} * {size} > e - p or m < 0", f"too many {field.name}")
         if item.kind in FIXED_FORMATS and item.kind != "uuid":
-            format_ = FIXED_FORMATS[item.kind]
-            self._write(f"{target} = list(unpack_from('>%d{format_}' % {length}, b, p))")
+            self._numbers(FIXED_FORMATS[item.kind], length, target)
             self._write(f"p += {length} * {size}")
         else:
             self._elements(item, length, target)
         self._depth -= 1
+
+    def _numbers(self, format_: str, length: str, target: str) -> None:
+        layouts = primitives.short_layouts(format_)
+        short = self._constant(tuple(layout.unpack_from for layout in layouts))
+        self._write(
+            f"{target} = list({short}[{length}](b, p) if {length} < {primitives.SHORT_ARRAY}"
+            f" else unpack_from('>%d{format_}' % {length}, b, p))"
+        )
 
     def _elements(self, item: Field, length: str, target: str) -> None:
         array = self._name("a")
@@ -221,6 +228,9 @@ class ReadSource:
         self._depth -= 1
 
     def _tags(self, tagged: list[tuple[Field, str]]) -> None:
+        if not tagged and not self._run:
+            self._write("p = skip_tags(b, p) if b[p] else p + 1")
+            return
         count = self._name("n")
         self._read(count, "B")
         self._flush()

@@ -1,8 +1,9 @@
 """Write the source of an encoder: one function that writes one message of one version.
 
 The pieces of a message are gathered in a list and joined once; neighbouring fields of fixed size
-are one `struct` call. Only records stay as they are: the pieces before them are joined, and they
-follow as a buffer of their own, without being copied. The names in the generated source:
+are one `struct` call. Only records, unless they are short, stay as they are: the pieces before them
+are joined, and they follow as a buffer of their own, without being copied. The names in the
+generated source:
 
     out    the finished buffers
     w      the pieces not yet joined
@@ -15,6 +16,9 @@ from typing import Any
 from kwire.codec import primitives
 from kwire.codec.bounds import FIXED_FORMATS, item_of, struct_of
 from kwire.codec.schema import Field, default_value, fields_of
+
+COPY_BELOW_BYTES = 4096
+"""Records shorter than this are copied: that is cheaper than a buffer more on the way out."""
 
 _BY_HAND = {
     "small": primitives.SMALL,
@@ -86,9 +90,11 @@ class WriteSource:
     def _flush(self) -> None:
         """Write out what is due, in one statement."""
         self._end_run()
-        if self._pieces:
-            self._write(f"w += {', '.join(self._pieces)},")
-            self._pieces = []
+        pieces, self._pieces = self._pieces, []
+        if len(pieces) == 1:
+            self._write(f"w.append({pieces[0]})")
+        elif pieces:
+            self._write(f"w += {', '.join(pieces)}")
 
     def _length(self, format_: str, length: str) -> None:
         """Add the length whose *name* is given; flexible versions count from one."""
@@ -184,7 +190,8 @@ class WriteSource:
         self._write(f"{length} = len({value})")
         self._length("i", length)
         self._flush()
-        self._write(f"if {length}:")
+        self._write(f"if {length} < {COPY_BELOW_BYTES}: w.append({value})")
+        self._write("else:")
         self._write(" out.append(join(w))")
         self._write(f" out.append({value})")
         self._write(" w.clear()")
@@ -212,7 +219,13 @@ class WriteSource:
 
     def _elements(self, item: Field, value: str, length: str) -> None:
         if item.kind in FIXED_FORMATS and item.kind != "uuid":
-            self._piece(f"pack('>%d{FIXED_FORMATS[item.kind]}' % {length}, *{value})")
+            format_ = FIXED_FORMATS[item.kind]
+            layouts = primitives.short_layouts(format_)
+            short = self._constant(tuple(layout.pack for layout in layouts))
+            self._piece(
+                f"({short}[{length}](*{value}) if {length} < {primitives.SHORT_ARRAY}"
+                f" else pack('>%d{format_}' % {length}, *{value}))"
+            )
             return
         self._flush()
         element = self._name()

@@ -11,7 +11,7 @@ from kwire.tests.codec.oracles.kio_entities import Kio
 from kwire.tests.codec.oracles.plain import Oracle, Plain, from_plain, to_plain
 
 ORACLES: dict[str, Oracle] = {"kio": Kio(), "kafka-python": KafkaPython()}
-EXAMPLES = 15
+EXAMPLES = 8
 
 # The versions we speak and an oracle does not know, as (oracle, stem, version): all the rest is
 # judged by both. A newer version of ours would be listed here, and nowhere else.
