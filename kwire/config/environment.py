@@ -15,6 +15,7 @@ PREFIXES = ("KAFKA_", "KWIRE_")
 # What scripts and images around Kafka set for themselves; none of it is a setting of the broker.
 _NOT_SETTINGS = frozenset(
     {
+        "BOOTSTRAP_SERVER",
         "CLUSTER_ID",
         "CREATE_TOPICS",
         "DEBUG",

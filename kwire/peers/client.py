@@ -48,6 +48,13 @@ class TopicView(NamedTuple):
     topic_id: bytes
     leaders: dict[int, int]
 
+    def by_leader(self, partitions: Iterable[int]) -> dict[int, list[int]]:
+        """The partitions under the node that leads them."""
+        grouped: dict[int, list[int]] = {}
+        for partition in sorted(partitions):
+            grouped.setdefault(self.leaders[partition], []).append(partition)
+        return grouped
+
 
 class Client:
     """A client of the cluster behind some bootstrap addresses."""
@@ -78,15 +85,20 @@ class Client:
             connection.close()
         self._open.clear()
 
+    @property
+    def timeout_ms(self) -> int:
+        """How long a broker may take, as requests tell it."""
+        return int(self.timeout_s * 1000)
+
     def ask(self, api: Api, message: Any) -> Any:
         """Ask any broker that answers."""
         failures: list[str] = []
-        for address in (*self._open, *self._nodes.values(), *self._bootstrap):
+        for address in dict.fromkeys((*self._open, *self._nodes.values(), *self._bootstrap)):
             try:
                 return self._request(address, api, message)
             except (Unreachable, Disconnected) as failed:
                 failures.append(str(failed))
-        raise Unreachable("; ".join(dict.fromkeys(failures)))
+        raise Unreachable("; ".join(failures))
 
     def ask_node(
         self, node_id: int, api: Api, message: Any, *, wait_s: float = 0.0, may_repeat: bool = True
@@ -102,7 +114,12 @@ class Client:
 
     def send_to_node(self, node_id: int, api: Api, message: Any) -> None:
         """Send one broker what it does not answer."""
-        self._connection(self._address_of(node_id)).send(api, message)
+        address = self._address_of(node_id)
+        try:
+            self._connection(address).send(api, message)
+        except Disconnected:
+            self._forget(address)
+            raise
 
     def ask_controller(self, api: Api, message: Any) -> Any:
         """Ask the broker that changes topics."""
@@ -110,7 +127,7 @@ class Client:
             self.metadata([])
         if self._controller_id not in self._nodes:
             return self.ask(api, message)
-        return self.ask_node(self._controller_id, api, message)
+        return self.ask_node(self._controller_id, api, message, may_repeat=False)
 
     def metadata(self, names: Iterable[str] | None, *, create: bool = False) -> MetadataResponse:
         """The cluster with the named topics (all of them for None), as the broker tells it."""
@@ -133,8 +150,20 @@ class Client:
                 return TopicView(name, told.topic_id, leaders)
             is_missing = problem == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not create
             if is_missing or problem not in PASSING or time.monotonic() >= deadline:
-                raise Refused(problem, None, f"topic {name}")
+                hint = "there is no such topic" if is_missing else None
+                raise Refused(problem, hint, what=f"topic {name}")
             time.sleep(RETRY_PAUSE_S)
+
+    def topic_after_trouble(self, name: str) -> TopicView:
+        """The topic as it is once a broker answers again, which may be after a short while."""
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            time.sleep(RETRY_PAUSE_S)
+            try:
+                return self.topic(name)
+            except (Unreachable, Disconnected):
+                if time.monotonic() >= deadline:
+                    raise
 
     def _address_of(self, node_id: int) -> Address:
         if node_id not in self._nodes:

@@ -8,6 +8,7 @@ import socket
 import struct
 from typing import Any, NamedTuple
 
+from kwire import __version__
 from kwire.codec.apis import API_VERSIONS, Api
 from kwire.codec.header import decode_response, encode_request
 from kwire.codec.primitives import MalformedMessage
@@ -30,21 +31,24 @@ class Address(NamedTuple):
 
 def parse_addresses(text: str) -> list[Address]:
     """`host[:port],...`; raises ValueError with the part that is wrong."""
-    return [_parse_address(part.strip()) for part in text.split(",") if part.strip()]
+    addresses = [_parse_address(part.strip()) for part in text.split(",") if part.strip()]
+    if not addresses:
+        raise ValueError("no broker is named; write host:port")
+    return addresses
 
 
 def _parse_address(text: str) -> Address:
     if "://" in text:
         raise ValueError(f"{text!r} names a protocol; write host:port")
     if text.startswith("["):
-        host, _, port = text[1:].partition("]")
-        port = port.removeprefix(":")
+        host, _, rest = text[1:].partition("]")
+        port = rest.removeprefix(":") if rest else str(DEFAULT_PORT)
     else:
-        host, _, port = text.partition(":")
-    number = int(port) if port.isdecimal() else -1 if port else DEFAULT_PORT
-    if not host or not 0 < number <= 65535:
+        host, colon, port = text.partition(":")
+        port = port if colon else str(DEFAULT_PORT)
+    if not host or not port.isdecimal() or not 0 < int(port) <= 65535:
         raise ValueError(f"{text!r} is not of the form host:port")
-    return Address(host, number)
+    return Address(host, int(port))
 
 
 class Connection:
@@ -90,7 +94,9 @@ class Connection:
     def _ask_versions(self) -> dict[int, tuple[int, int]]:
         """Ask in our newest version, then in the oldest if the broker does not know that one."""
         for version in (API_VERSIONS.versions[1], 0):
-            ours = API_VERSIONS.request(client_software_name="kwire", client_software_version="0")
+            ours = API_VERSIONS.request(
+                client_software_name="kwire", client_software_version=__version__
+            )
             self._send(API_VERSIONS, version, ours, None)
             frame = self._read_frame()
             # KIP-511: a version that is too new is refused in the form of version 0.

@@ -7,7 +7,7 @@ from kwire.errors import ErrorCode
 
 
 class PeerError(Exception):
-    """The other side cannot be reached, went away, or does not speak what we need."""
+    """The other side cannot be reached, went away, refused, or does not speak what we need."""
 
 
 class Unreachable(PeerError):
@@ -29,16 +29,17 @@ class NotSpoken(PeerError):
 class Refused(PeerError):
     """The broker answered with an error code."""
 
-    def __init__(self, code: int, message: str | None, what: str) -> None:
-        self.code = ErrorCode(code) if code in _KNOWN_CODES else ErrorCode.UNKNOWN_SERVER_ERROR
-        name = self.code.name if code in _KNOWN_CODES else f"error {code}"
-        super().__init__(f"{what}: {name}" + (f": {message}" if message else ""))
-
-
-_KNOWN_CODES = frozenset(map(int, ErrorCode))
+    def __init__(self, code: int, message: str | None = None, *, what: str) -> None:
+        self.code = code
+        name = ErrorCode(code).name if code in _KNOWN_CODES else f"error {code}"
+        told = (message or "").rstrip(". ")
+        super().__init__(f"{what}: {told} ({name})" if told else f"{what}: {name}")
 
 
 def check(code: int, message: str | None = None, *, what: str) -> None:
     """Raise `Refused` unless the code says that all is well."""
     if code != ErrorCode.NONE:
-        raise Refused(code, message, what)
+        raise Refused(code, message, what=what)
+
+
+_KNOWN_CODES = frozenset(map(int, ErrorCode))

@@ -4,7 +4,6 @@ Fetches are without a session, and wait at the broker for records to come. Recor
 that were aborted are left out unless the reader asks for uncommitted ones too.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -26,8 +25,8 @@ from kwire.codec.records.batch import BatchHeader, crc_holds, each_batch
 from kwire.codec.records.control import read_marker
 from kwire.codec.records.record import Record, each_record
 from kwire.errors import CorruptMessage, ErrorCode
-from kwire.peers.client import PASSING, RETRY_PAUSE_S, Client, TopicView
-from kwire.peers.failures import check
+from kwire.peers.client import PASSING, Client, TopicView
+from kwire.peers.failures import Disconnected, Unreachable, check
 
 LATEST = -1
 EARLIEST = -2
@@ -36,12 +35,11 @@ _ANSWER_BYTES = 8 * 1024 * 1024
 _PARTITION_BYTES = 1024 * 1024
 
 
-class Read(NamedTuple):
-    """One record, and where it was."""
+class Fetched(NamedTuple):
+    """Records of one batch, and the partition they were in."""
 
     partition: int
-    record: Record
-    is_log_append_time: bool
+    records: list[Record]
 
 
 def offsets_at(
@@ -52,7 +50,7 @@ def offsets_at(
     Past the last record that is the end of the partition.
     """
     found: dict[int, int] = {}
-    for leader, partitions in _by_leader(topic, times).items():
+    for leader, partitions in topic.by_leader(times).items():
         wanted = [
             ListOffsetsPartition(partition_index=each, timestamp=times[each]) for each in partitions
         ]
@@ -60,7 +58,7 @@ def offsets_at(
             replica_id=-1,
             isolation_level=int(committed),
             topics=[ListOffsetsTopic(name=topic.name, partitions=wanted)],
-            timeout_ms=int(client.timeout_s * 1000),
+            timeout_ms=client.timeout_ms,
         )
         answer: ListOffsetsResponse = client.ask_node(leader, LIST_OFFSETS, request)
         for told in answer.topics[0].partitions:
@@ -99,19 +97,22 @@ class Reader:
             for partition, position in self.positions.items()
         )
 
-    def poll(self) -> Iterator[Read]:
-        """One round of fetches: what has come by now, or shortly."""
-        leaders = _by_leader(self._topic, self.positions)
+    def poll(self) -> Iterator[Fetched]:
+        """One round of fetches: what has come by now, or shortly.
+
+        A leader that went away is looked for again; the round after this one asks the new one.
+        """
+        leaders = self._topic.by_leader(self.positions)
         for leader, partitions in leaders.items():
-            request = self._request(partitions, self._wait_ms // len(leaders))
-            answer: FetchResponse = self._client.ask_node(
-                leader, FETCH, request, wait_s=self._wait_ms / 1000
-            )
-            check(answer.error_code, what=f"fetch from node {leader}")
+            try:
+                answer = self._fetch(leader, partitions, self._wait_ms // len(leaders))
+            except (Disconnected, Unreachable):
+                self._topic = self._client.topic_after_trouble(self._topic.name)
+                return
             for told in (each for topic in answer.responses for each in topic.partitions):
                 yield from self._take(told)
 
-    def _request(self, partitions: Iterable[int], wait_ms: int) -> FetchRequest:
+    def _fetch(self, leader: int, partitions: Iterable[int], wait_ms: int) -> FetchResponse:
         wanted = [
             FetchPartition(
                 partition=each,
@@ -121,62 +122,67 @@ class Reader:
             for each in partitions
         ]
         topic = FetchTopic(topic=self._topic.name, topic_id=self._topic.topic_id, partitions=wanted)
-        return FetchRequest(
+        request = FetchRequest(
             max_wait_ms=wait_ms,
             min_bytes=1,
             max_bytes=_ANSWER_BYTES,
             isolation_level=int(self._committed),
             topics=[topic],
         )
+        wait_s = wait_ms / 1000
+        answer: FetchResponse = self._client.ask_node(leader, FETCH, request, wait_s=wait_s)
+        check(answer.error_code, what=f"fetch from node {leader}")
+        return answer
 
-    def _take(self, told: FetchPartitionResponse) -> Iterator[Read]:
+    def _take(self, told: FetchPartitionResponse) -> Iterator[Fetched]:
         partition = told.partition_index
         if told.error_code in PASSING:
-            time.sleep(RETRY_PAUSE_S)
-            self._topic = self._client.topic(self._topic.name)
+            self._topic = self._client.topic_after_trouble(self._topic.name)
             return
         position = self.positions[partition]
         where = f"topic {self._topic.name}, partition {partition}, offset {position}"
         check(told.error_code, _hint(told.error_code), what=where)
         self._ends[partition] = told.last_stable_offset if self._committed else told.high_watermark
-        buffer = memoryview(told.records or b"")
-        for header, batch in self._visible_batches(buffer, told):
-            if not header.is_control:
-                for record in each_record(batch, header):
-                    if record.offset >= self.positions[partition]:
-                        yield Read(partition, record, header.is_log_append_time)
+        for header, batch in _visible_batches(told):
+            if batch is not None:
+                records = list(each_record(batch, header))
+                if header.base_offset < position:
+                    records = [record for record in records if record.offset >= position]
+                yield Fetched(partition, records)
             self.positions[partition] = header.next_offset
 
-    def _visible_batches(
-        self, buffer: memoryview, told: FetchPartitionResponse
-    ) -> Iterator[tuple[BatchHeader, memoryview]]:
-        """The batches of an answer without those of aborted transactions."""
-        aborted = sorted(
-            (each.first_offset, each.producer_id) for each in told.aborted_transactions or ()
-        )
-        hidden: set[int] = set()
-        for start, header in each_batch(buffer):
-            batch = buffer[start : start + header.size_bytes]
-            if not crc_holds(batch, header):
-                raise CorruptMessage(f"the batch at offset {header.base_offset} is corrupt")
-            while aborted and aborted[0][0] <= header.last_offset:
-                hidden.add(aborted.pop(0)[1])
-            if header.is_transactional and header.producer_id in hidden:
-                if header.is_control and read_marker(batch, header).is_abort:
-                    hidden.discard(header.producer_id)
-                self.positions[told.partition_index] = header.next_offset
-                continue
-            yield header, batch
+
+def _visible_batches(
+    told: FetchPartitionResponse,
+) -> Iterator[tuple[BatchHeader, memoryview | None]]:
+    """The batches of an answer; None for the bytes of those that no reader is to see.
+
+    Those are markers, and what belongs to aborted transactions: from the offset that the answer
+    names up to the abort marker of the same producer.
+    """
+    aborted = sorted(
+        (each.first_offset, each.producer_id) for each in told.aborted_transactions or ()
+    )
+    hidden: set[int] = set()
+    buffer = memoryview(told.records or b"")
+    for start, header in each_batch(buffer):
+        batch = buffer[start : start + header.size_bytes]
+        if not crc_holds(batch, header):
+            raise CorruptMessage(f"the batch at offset {header.base_offset} is corrupt")
+        while aborted and aborted[0][0] <= header.last_offset:
+            hidden.add(aborted.pop(0)[1])
+        is_hidden = header.is_transactional and header.producer_id in hidden
+        if is_hidden and header.is_control and _is_abort(batch, header):
+            hidden.discard(header.producer_id)
+        yield header, None if is_hidden or header.is_control else batch
 
 
-def _by_leader(topic: TopicView, partitions: Iterable[int]) -> dict[int, list[int]]:
-    leaders: dict[int, list[int]] = {}
-    for partition in sorted(partitions):
-        leaders.setdefault(topic.leaders[partition], []).append(partition)
-    return leaders
+def _is_abort(batch: memoryview, header: BatchHeader) -> bool:
+    # Compaction may have left nothing of a marker but its batch's header.
+    return header.records_count > 0 and read_marker(batch, header).is_abort
 
 
 def _hint(code: int) -> str | None:
     if code == ErrorCode.OFFSET_OUT_OF_RANGE:
-        return "there is no such offset here; -o beginning starts with the first there is"
+        return "the partition holds no such offset"
     return None

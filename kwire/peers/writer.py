@@ -14,20 +14,23 @@ from kwire.codec.messages.produce import (
     ProducePartition,
     ProducePartitionResponse,
     ProduceRequest,
+    ProduceResponse,
     ProduceTopic,
 )
 from kwire.codec.records.builder import build_batch
 from kwire.codec.records.record import Record
 from kwire.errors import ErrorCode
 from kwire.peers.client import PASSING, RETRY_PAUSE_S, Client
-from kwire.peers.failures import Disconnected, check
+from kwire.peers.failures import Disconnected, Unreachable, check
 
 ALL_REPLICAS = -1
+LEADER_ONLY = 1
 NO_ANSWER = 0
+
 _SEQUENCES = 2**31
 
 
-class Producer(NamedTuple):
+class ProducerId(NamedTuple):
     """Who writes, as brokers tell writers apart."""
 
     producer_id: int = -1
@@ -37,12 +40,14 @@ class Producer(NamedTuple):
 class Writer:
     """Appends to the partitions of one topic."""
 
-    def __init__(self, client: Client, topic: str, *, acks: int = ALL_REPLICAS, codec: int = 0):
+    def __init__(
+        self, client: Client, topic: str, *, acks: int = ALL_REPLICAS, codec: int = 0
+    ) -> None:
         self._client = client
         self._acks = acks
         self._codec = codec
         self._topic = client.topic(topic, create=True)
-        self._producer = self._new_producer() if acks == ALL_REPLICAS else Producer()
+        self._producer = self._new_producer() if acks == ALL_REPLICAS else ProducerId()
         self._next_sequences: dict[int, int] = {}
 
     @property
@@ -62,7 +67,7 @@ class Writer:
             producer_epoch=self._producer.epoch,
             base_sequence=sequence,
         )
-        offset = self._produce(partition, bytes(batch))
+        offset = self._produce(partition, memoryview(batch))
         if self._is_idempotent:
             self._next_sequences[partition] = (sequence + len(records)) % _SEQUENCES
         return offset
@@ -71,47 +76,44 @@ class Writer:
     def _is_idempotent(self) -> bool:
         return self._producer.producer_id >= 0
 
-    def _produce(self, partition: int, batch: bytes) -> int | None:
+    def _produce(self, partition: int, batch: memoryview) -> int | None:
         deadline = time.monotonic() + self._client.timeout_s
         while True:
+            may_repeat = self._is_idempotent and time.monotonic() < deadline
             try:
                 answer = self._send(partition, batch)
-            except Disconnected:
-                if not self._is_idempotent or time.monotonic() >= deadline:
+            except (Disconnected, Unreachable):
+                if not may_repeat:
                     raise
-                answer = None
             else:
-                if answer is None:
-                    return None
-                if answer.error_code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
+                if answer is None or answer.error_code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
                     return None
                 if answer.error_code not in PASSING or time.monotonic() >= deadline:
                     where = f"topic {self._topic.name}, partition {partition}"
                     check(answer.error_code, _why(answer), what=where)
                     return answer.base_offset
-            time.sleep(RETRY_PAUSE_S)
-            self._topic = self._client.topic(self._topic.name)
+            self._topic = self._client.topic_after_trouble(self._topic.name)
 
-    def _send(self, partition: int, batch: bytes) -> ProducePartitionResponse | None:
+    def _send(self, partition: int, batch: memoryview) -> ProducePartitionResponse | None:
         """One attempt; None when no answer was asked for."""
         topic = ProduceTopic(
             name=self._topic.name,
             topic_id=self._topic.topic_id,
-            partition_data=[ProducePartition(index=partition, records=memoryview(batch))],
+            partition_data=[ProducePartition(index=partition, records=batch)],
         )
-        timeout_ms = int(self._client.timeout_s * 1000)
-        request = ProduceRequest(acks=self._acks, timeout_ms=timeout_ms, topic_data=[topic])
+        request = ProduceRequest(
+            acks=self._acks, timeout_ms=self._client.timeout_ms, topic_data=[topic]
+        )
         leader = self._topic.leaders[partition]
         if self._acks == NO_ANSWER:
             self._client.send_to_node(leader, PRODUCE, request)
             return None
-        response = self._client.ask_node(
+        response: ProduceResponse = self._client.ask_node(
             leader, PRODUCE, request, wait_s=1.0, may_repeat=self._is_idempotent
         )
-        answer: ProducePartitionResponse = response.responses[0].partition_responses[0]
-        return answer
+        return response.responses[0].partition_responses[0]
 
-    def _new_producer(self) -> Producer:
+    def _new_producer(self) -> ProducerId:
         deadline = time.monotonic() + self._client.timeout_s
         request = InitProducerIdRequest(
             transactional_id=None,
@@ -123,7 +125,7 @@ class Writer:
             answer: InitProducerIdResponse = self._client.ask(INIT_PRODUCER_ID, request)
             if answer.error_code not in PASSING or time.monotonic() >= deadline:
                 check(answer.error_code, what="no producer id")
-                return Producer(answer.producer_id, answer.producer_epoch)
+                return ProducerId(answer.producer_id, answer.producer_epoch)
             time.sleep(RETRY_PAUSE_S)
 
 
