@@ -82,7 +82,7 @@ class FakeTopic:
         batches = self.batches[partition]
         return parse_header(batches[-1]).next_offset if batches else 0
 
-    def append(self, partition: int, batch: bytes | memoryview) -> int:
+    def append(self, partition: int, batch: bytes | bytearray | memoryview) -> int:
         stamped = bytearray(batch)
         base_offset = self.end(partition)
         stamp(stamped, 0, base_offset, 0)
