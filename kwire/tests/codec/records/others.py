@@ -8,6 +8,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from aiokafka.record.default_records import DefaultRecordBatch as AiokafkaBatch
     from aiokafka.record.default_records import DefaultRecordBatchBuilder as AiokafkaBuilder
+    from aiokafka.record.legacy_records import LegacyRecordBatchBuilder as AiokafkaLegacyBuilder
     from kafka.record.default_records import DefaultRecordBatch as KafkaPythonBatch
     from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaPythonBuilder
     from kafka.record.legacy_records import LegacyRecordBatchBuilder as KafkaPythonLegacyBuilder
@@ -17,6 +18,7 @@ from kwire.codec.records.record import Record
 __all__ = [
     "AiokafkaBatch",
     "AiokafkaBuilder",
+    "AiokafkaLegacyBuilder",
     "KafkaPythonBatch",
     "KafkaPythonBuilder",
     "KafkaPythonLegacyBuilder",
