@@ -99,7 +99,7 @@ def check_dynamic(layers: Layers, texts: Mapping[str, str]) -> None:
     fixed = sorted(name for name in texts if not BROKER_KEYS[name].dynamic)
     if fixed:
         names = ", ".join(fixed)
-        raise InvalidRequest(f"Cannot update these configs dynamically: Set({names})")
+        raise InvalidRequest(f"Cannot update these configs dynamically: [{names}]")
     try:
         layers.with_dynamic(broker={**layers.dynamic_broker, **texts})
     except InvalidConfig as refused:

@@ -47,9 +47,7 @@ def _describe(
     ctx: RequestContext, request: DescribeConfigsRequest, resource: DescribeConfigsResource
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
-        error_message=None,
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
+        resource_type=resource.resource_type, resource_name=resource.resource_name
     )
     try:
         result.configs = [_entry(found, request) for found in _entries(ctx, resource)]

@@ -53,7 +53,7 @@ def handle(
     ids.pop(ZERO_UUID, None)
     if ids:
         return _Answer(ctx, request).by_id(ids)
-    names = list(dict.fromkeys(topic.name or "" for topic in asked))
+    names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
     missing = _creatable(ctx, request, names)
     if not missing:
         return _Answer(ctx, request).by_name(names, {})
@@ -74,13 +74,12 @@ def refuse(ctx: RequestContext, request: MetadataRequest, code: ErrorCode) -> Me
 
 
 def _check(topic: MetadataRequestTopic, version: int) -> None:
-    """Versions 10 and 11 have room for ids and null names, but no meaning for them."""
-    if version >= FIRST_VERSION_ASKED_BY_ID:
-        return
-    if topic.name is None:
-        raise InvalidRequest(f"Topic name can not be null for version {version}")
-    if topic.topic_id != ZERO_UUID:
+    """Versions 10 and 11 have room for ids, but no meaning for them."""
+    has_id = topic.topic_id != ZERO_UUID
+    if has_id and version < FIRST_VERSION_ASKED_BY_ID:
         raise InvalidRequest(f"Topic IDs are not supported in requests for version {version}")
+    if topic.name is None and not has_id:
+        raise InvalidRequest("A topic needs a name or an id")
 
 
 def _creatable(ctx: RequestContext, request: MetadataRequest, names: list[str]) -> list[str]:

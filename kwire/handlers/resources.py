@@ -52,10 +52,12 @@ def _broker_name(ctx: RequestContext, name: str) -> str:
     try:
         node_id = int(name)
     except ValueError:
-        raise InvalidRequest(f"Node id must be an integer, but it is: {name}") from None
+        raise InvalidRequest(f"Broker id must be an integer, but it is: {name}") from None
     expected = ctx.node.config.node_id
     if node_id != expected:
-        raise InvalidRequest(f"Unexpected broker id, expected {expected}, but received {name}")
+        raise InvalidRequest(
+            f"Unexpected broker id, expected {expected} or empty string, but received {name}"
+        )
     return str(node_id)
 
 

@@ -65,7 +65,7 @@ def test_a_running_broker_takes_new_defaults_for_topics() -> None:
         (
             {"log.dirs": "x"},
             InvalidRequest,
-            "Cannot update these configs dynamically: Set(log.dirs",
+            "Cannot update these configs dynamically: [log.dirs",
         ),
         ({"log.retention.ms": "0"}, InvalidRequest, "must be unlimited"),
         ({"log.segment.bytes": "x"}, InvalidRequest, "Not a number of type INT"),

@@ -1,4 +1,4 @@
-"""A whole node without sockets and without a loop: real files, real controller, a clock that stands.
+"""A whole node without sockets or a loop: real files, a real controller, a clock that stands still.
 
 `ask` sends a request through the codec in both directions, as a client of that version would: a
 field that the version does not have is lost on the way, and what cannot be encoded fails.
