@@ -6,6 +6,7 @@ A test that takes `broker` runs twice, once against each. Both brokers are share
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,17 @@ def broker(request: pytest.FixtureRequest) -> BrokerProcess:
     running = request.getfixturevalue(f"{request.param}_broker")
     assert isinstance(running, BrokerProcess)
     return running
+
+
+@pytest.fixture(params=["kwire", pytest.param("kafka", marks=pytest.mark.jvm)])
+def broker_without_auto_creation(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[BrokerProcess]:
+    """A broker of this test's own on which topics are made only on demand."""
+    start = start_kwire if request.param == "kwire" else start_kafka
+    broker = start(tmp_path / "data", {"auto.create.topics.enable": "false"})
+    yield broker
+    broker.stop()
 
 
 @pytest.fixture
