@@ -308,6 +308,12 @@ class InvalidConfig(KwireError):
     code = ErrorCode.INVALID_CONFIG
 
 
+class NotController(KwireError):
+    """This node is not the controller any more."""
+
+    code = ErrorCode.NOT_CONTROLLER
+
+
 class InvalidRequest(KwireError):
     """The request contradicts itself."""
 

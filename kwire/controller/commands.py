@@ -10,7 +10,7 @@ USE_DEFAULT = -1
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A topic to create: by counts (`USE_DEFAULT` leaves one to the broker), or replica by replica."""
+    """A topic to create: by counts (`USE_DEFAULT`: the broker's choice), or replica by replica."""
 
     name: str
     partition_count: int = USE_DEFAULT
@@ -19,6 +19,8 @@ class NewTopic:
     config: Mapping[str, str | None] = field(default_factory=dict)
     topic_id: bytes | None = None
     """Set when partitions of that id are on disk already; a new one is made otherwise."""
+    leader_epoch: int = 0
+    """Where leader epochs begin; above all that partitions on disk were written with."""
 
 
 @dataclass(frozen=True, slots=True)
