@@ -2,6 +2,8 @@
 
 The answer comes at once when the page cache is durable enough for the topic, and after the end of
 the loop turn when `flush.messages` asks for the disk: one fdatasync then serves all of the turn.
+Records are views into the connection's buffer: they are written before `handle` returns, and
+nothing keeps them.
 """
 
 from kwire.codec.messages.produce import (
@@ -11,14 +13,28 @@ from kwire.codec.messages.produce import (
     ProduceResponse,
     ProduceTopic,
     ProduceTopicResponse,
+    RecordError,
 )
-from kwire.errors import CorruptMessage, ErrorCode, InvalidRequiredAcks, KwireError
+from kwire.errors import (
+    ErrorCode,
+    InvalidRecord,
+    InvalidRequiredAcks,
+    InvalidTopic,
+    InvalidTxnState,
+    KafkaStorageError,
+    KwireError,
+)
 from kwire.handlers.context import HangUp, RequestContext
+from kwire.handlers.selection import is_internal
+from kwire.log.flush import needs_flush
 from kwire.log.partition_log import PartitionLog
+from kwire.log.record_rules import InvalidRecords, InvalidTimestamps
 from kwire.replication.partition import Partition
 from kwire.tasks import Later
 
 FIRST_VERSION_WITH_TOPIC_IDS = 13
+ADMIN_CLIENT_ID = "__admin_client"
+"""The one client that may write to internal topics, as in Kafka."""
 
 
 def handle(
@@ -26,76 +42,75 @@ def handle(
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks not in (-1, 0, 1):
         raise InvalidRequiredAcks()
+    if request.transactional_id is not None:
+        raise InvalidTxnState("this broker coordinates no transactions")
     dirty: list[PartitionLog] = []
     response = ProduceResponse(
-        responses=[_append_topic(ctx, request, topic, dirty) for topic in request.topic_data]
+        responses=[_append_topic(ctx, request.acks, topic, dirty) for topic in request.topic_data]
     )
+    later = _after_flush(ctx, response, dirty) if dirty else None
     if request.acks == 0:
-        return _silence(response)
-    if dirty:
-        return _after_flush(ctx, response, dirty)
-    return response
+        _hang_up_on_errors(response)
+        return None
+    return response if later is None else later
 
 
-def refuse(
-    ctx: RequestContext, request: ProduceRequest, code: ErrorCode
-) -> ProduceResponse | None:
+def refuse(ctx: RequestContext, request: ProduceRequest, code: ErrorCode) -> ProduceResponse | None:
     response = ProduceResponse(
         responses=[
             ProduceTopicResponse(
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partition_responses=[
-                    ProducePartitionResponse(
-                        index=wanted.index, error_code=code, base_offset=-1
-                    )
+                    ProducePartitionResponse(index=wanted.index, error_code=code, base_offset=-1)
                     for wanted in topic.partition_data
                 ],
             )
             for topic in request.topic_data
         ]
     )
-    return _silence(response) if request.acks == 0 else response
+    if request.acks == 0:
+        _hang_up_on_errors(response)
+        return None
+    return response
 
 
 def _append_topic(
-    ctx: RequestContext, request: ProduceRequest, topic: ProduceTopic, dirty: list[PartitionLog]
+    ctx: RequestContext, acks: int, topic: ProduceTopic, dirty: list[PartitionLog]
 ) -> ProduceTopicResponse:
     return ProduceTopicResponse(
         name=topic.name,
         topic_id=topic.topic_id,
         partition_responses=[
-            _append(ctx, request, topic, wanted, dirty) for wanted in topic.partition_data
+            _append(ctx, acks, topic, wanted, dirty) for wanted in topic.partition_data
         ],
     )
 
 
 def _append(
     ctx: RequestContext,
-    request: ProduceRequest,
+    acks: int,
     topic: ProduceTopic,
     wanted: ProducePartition,
     dirty: list[PartitionLog],
 ) -> ProducePartitionResponse:
     try:
         partition = _find(ctx, topic, wanted.index)
-        if not wanted.records:
-            raise CorruptMessage("a produce partition without records")
+        if is_internal(partition.topic) and ctx.client_id != ADMIN_CLIENT_ID:
+            raise InvalidTopic(f"cannot append to internal topic {partition.topic}")
+    except KwireError as error:
+        return _refused(wanted.index, error, None)
+    log = partition.log
+    try:
         appended = partition.append(
             wanted.records,
-            acks=request.acks,
+            acks=acks,
             produce_version=ctx.version,
             now_ms=ctx.node.clock.now_ms(),
         )
     except KwireError as error:
-        return ProducePartitionResponse(
-            index=wanted.index,
-            error_code=error.code,
-            base_offset=-1,
-            error_message=error.message,
-        )
-    log = partition.log
-    if log.unflushed_messages >= log.config.flush_messages:
+        return _refused(wanted.index, error, log)
+    if needs_flush(log):
         dirty.append(log)
     return ProducePartitionResponse(
         index=wanted.index,
@@ -111,6 +126,21 @@ def _find(ctx: RequestContext, topic: ProduceTopic, index: int) -> Partition:
     return ctx.node.hosted.find(topic.name, index)
 
 
+def _refused(index: int, error: KwireError, log: PartitionLog | None) -> ProducePartitionResponse:
+    """Say what is wrong, and with which records (KIP-467)."""
+    refusal = ProducePartitionResponse(
+        index=index, error_code=error.code, base_offset=-1, error_message=error.message
+    )
+    if log is not None and isinstance(error, InvalidRecord | InvalidTimestamps):
+        refusal.log_start_offset = log.log_start_offset
+    if isinstance(error, InvalidRecords | InvalidTimestamps):
+        refusal.record_errors = [
+            RecordError(batch_index=wrong.batch_index, batch_index_error_message=wrong.message)
+            for wrong in error.record_errors
+        ]
+    return refusal
+
+
 def _after_flush(
     ctx: RequestContext, response: ProduceResponse, dirty: list[PartitionLog]
 ) -> Later[ProduceResponse]:
@@ -118,7 +148,7 @@ def _after_flush(
     later: Later[ProduceResponse] = Later()
     waiting = len(dirty)
 
-    def flushed(error: Exception | None) -> None:
+    def flushed(error: KafkaStorageError | None) -> None:
         nonlocal waiting
         waiting -= 1
         if error is not None:
@@ -132,6 +162,7 @@ def _after_flush(
 
 
 def _fail(response: ProduceResponse) -> None:
+    """One directory holds all logs: if one cannot be flushed, none of the answer is certain."""
     for topic in response.responses:
         for partition in topic.partition_responses:
             if partition.error_code == ErrorCode.NONE:
@@ -139,7 +170,7 @@ def _fail(response: ProduceResponse) -> None:
                 partition.base_offset = -1
 
 
-def _silence(response: ProduceResponse) -> None:
+def _hang_up_on_errors(response: ProduceResponse) -> None:
     """With acks=0 nobody reads an answer; closing is the only way to report a failure."""
     for topic in response.responses:
         for partition in topic.partition_responses:

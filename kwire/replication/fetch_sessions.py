@@ -1,15 +1,15 @@
 """Incremental fetch sessions (KIP-227): a client names its partitions once, then only changes.
 
 A session remembers for each partition what the client wants and what it was last told; the answer
-then leaves out the partitions with nothing new. Epoch 0 asks for a new session, -1 for none, and the
-following epochs count the requests of a session one by one. When all slots are taken by sessions in
-use, a client gets session id 0 and works without one.
+then leaves out the partitions with nothing new. Epoch 0 asks for a new session, -1 for none, and
+the following epochs count the requests of a session one by one. When all slots are taken by
+sessions in use, a client gets session id 0 and works without one.
 """
 
 import random
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kwire.clock import Clock
 from kwire.errors import (
@@ -46,8 +46,8 @@ class Wanted:
     def is_news(self, error: ErrorCode, offsets: tuple[int, int, int], has_data: bool) -> bool:
         """Whether an incremental answer must mention this partition; remembers what it said.
 
-        `offsets` are high watermark, last stable offset and log start offset. After an error nothing
-        counts as told, so that the next good answer always comes through.
+        `offsets` are high watermark, last stable offset and log start offset. After an error
+        nothing counts as told, so that the next good answer always comes through.
         """
         if error != ErrorCode.NONE:
             self.told = None
@@ -87,7 +87,13 @@ class FetchPlan:
     session_id: int
     is_incremental: bool
     session: Session | None
-    partitions: list[Wanted] = field(default_factory=list)
+    partitions: list[Wanted]
+    next_epoch: int = 0
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether the session went on with another request before this one was answered."""
+        return self.session is not None and self.session.next_epoch != self.next_epoch
 
     def served(self, wanted: Wanted) -> None:
         """This partition got data in the answer."""
@@ -138,7 +144,8 @@ class FetchSessions:
             return FetchPlan(NO_SESSION, False, None, [])
         session.next_epoch = 1 if epoch == MAX_EPOCH else epoch + 1
         self._touch(session)
-        return FetchPlan(session_id, True, session, list(session.partitions.values()))
+        wanted = list(session.partitions.values())
+        return FetchPlan(session_id, True, session, wanted, session.next_epoch)
 
     def _open(self, wanted: list[Wanted], uses_topic_ids: bool) -> FetchPlan:
         if not wanted or not self._has_room():
@@ -150,7 +157,7 @@ class FetchSessions:
         session = Session(session_id, uses_topic_ids, partitions)
         self._sessions[session_id] = session
         self._touch(session)
-        return FetchPlan(session_id, False, session, wanted)
+        return FetchPlan(session_id, False, session, wanted, session.next_epoch)
 
     def _has_room(self) -> bool:
         if len(self._sessions) < self._slots:

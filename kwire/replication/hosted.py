@@ -34,9 +34,12 @@ class Hosted:
     def find(self, topic: str, index: int) -> Partition:
         """The partition, if it is led from here; raises what the client must be told otherwise."""
         try:
-            return self._topics[topic][index]
+            partition = self._topics[topic][index]
         except KeyError:
             raise self._absence(topic, index) from None
+        if partition.leader != self._node_id:
+            raise NotLeaderOrFollower()
+        return partition
 
     def find_by_id(self, topic_id: bytes, index: int) -> Partition:
         topic = self._names.get(topic_id)
@@ -73,6 +76,7 @@ class Hosted:
         for index, state in image.partitions.items():
             known = partitions.get(index)
             if known is not None:
+                known.follow(state)
                 known.log.reconfigure(config)
                 continue
             if self._node_id not in state.replicas:
@@ -89,8 +93,8 @@ class Hosted:
                 log,
                 leader=state.leader,
                 leader_epoch=state.leader_epoch,
-                replicas=tuple(state.replicas),
-                in_sync=tuple(state.isr),
+                replicas=state.replicas,
+                in_sync=state.isr,
             )
 
     def _drop(self, image: TopicImage) -> None:

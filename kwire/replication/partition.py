@@ -4,7 +4,15 @@ On one node the leader is the whole in-sync set, so the high watermark follows t
 each append. Readers never see past it; read_committed readers never past the last stable offset.
 """
 
-from kwire.errors import FencedLeaderEpoch, NotEnoughReplicas, UnknownLeaderEpoch
+from kwire.codec.records.batch import TRANSACTIONAL, BatchHeader, parse_header
+from kwire.controller.image import PartitionState
+from kwire.errors import (
+    FencedLeaderEpoch,
+    InvalidTxnState,
+    NotEnoughReplicas,
+    RecordListTooLarge,
+    UnknownLeaderEpoch,
+)
 from kwire.log.partition_log import Appended, PartitionLog
 from kwire.log.validate import check_batches
 from kwire.replication.waiters import WaitingFetch
@@ -49,6 +57,16 @@ class Partition:
         self.high_watermark = log.next_offset
         self._waiting: set[WaitingFetch] = set()
 
+    def follow(self, state: PartitionState) -> None:
+        """Take over what the controller decided; a new leadership is news for those who wait."""
+        is_new_leadership = state.leader_epoch != self.leader_epoch
+        self.leader = state.leader
+        self.leader_epoch = state.leader_epoch
+        self.replicas = state.replicas
+        self.in_sync = state.isr
+        if is_new_leadership:
+            self.wake()
+
     @property
     def last_stable_offset(self) -> int:
         """The first offset whose transaction is undecided, or the high watermark."""
@@ -67,7 +85,7 @@ class Partition:
         raise FencedLeaderEpoch() if epoch < self.leader_epoch else UnknownLeaderEpoch()
 
     def append(
-        self, records: memoryview, *, acks: int, produce_version: int, now_ms: int
+        self, records: memoryview | None, *, acks: int, produce_version: int, now_ms: int
     ) -> Appended:
         """Check and write one client's batch, then wake whoever waits for it."""
         log = self.log
@@ -75,13 +93,23 @@ class Partition:
             log.config.min_insync_replicas, len(self.replicas)
         ):
             raise NotEnoughReplicas()
-        checked = check_batches(
-            records, log.config, now_ms=now_ms, produce_version=produce_version
-        )
-        appended = log.append(checked.batch, checked.header, leader_epoch=self.leader_epoch)
-        self.high_watermark = log.next_offset
+        checked = check_batches(records, log.config, now_ms=now_ms, produce_version=produce_version)
+        if checked.header.attributes & TRANSACTIONAL:
+            # Nobody could end the transaction, and committed readers would wait for that forever.
+            raise InvalidTxnState("the records are not part of an ongoing transaction")
+        return self._write(checked.batch, checked.header)
+
+    def append_own(self, batch: bytearray) -> Appended:
+        """Write a batch that this broker made itself, as coordinators do: it needs no check."""
+        if len(batch) > self.log.config.max_message_bytes:
+            raise RecordListTooLarge(f"a batch of {len(batch)} bytes for {self.topic}")
+        return self._write(batch, parse_header(batch))
+
+    def _write(self, batch: bytearray | memoryview, header: BatchHeader) -> Appended:
+        appended = self.log.append(batch, header, leader_epoch=self.leader_epoch)
+        self.high_watermark = self.log.next_offset
         if self._waiting:
-            size_bytes = checked.header.batch_length + 12
+            size_bytes = header.batch_length + 12
             for waiting in list(self._waiting):
                 waiting.grew(size_bytes)
         return appended

@@ -1,8 +1,8 @@
 """One client's connection: frames in, answers out in the order of their requests.
 
 Everything runs in the loop's thread. Requests are handled as soon as they are complete; an answer
-that must wait keeps its place in `_pending`, and later answers wait behind it. A client that does not
-read its answers, or asks for too many at once, is not read from until it catches up.
+that must wait keeps its place in `_pending`, and later answers wait behind it. A client that does
+not read its answers, or asks for too many at once, is not read from until it catches up.
 """
 
 import asyncio
@@ -13,14 +13,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kwire.clock import Clock
+from kwire.errors import KafkaStorageError
 from kwire.handlers.context import HangUp, Peer
-from kwire.server.dispatch import Answer, Dispatch
+from kwire.log.file_slice import FileSlice
+from kwire.server.dispatch import Answer, Dispatch, LaterAnswer
 from kwire.server.inbox import BadFrame, Inbox
 from kwire.server.memory import FREE_BYTES, RequestMemory
-from kwire.server.outbox import Outbox
+from kwire.server.outbox import Outbox, Progress, release
 
 MAX_PENDING_ANSWERS = 1_000
 MAX_QUEUED_BYTES = 1024 * 1024
+FRAMES_PER_TURN = 256
+"""After so many requests of one client the others have their turn."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,10 +39,11 @@ class ConnectionEnd(NamedTuple):
 class Connection:
     __slots__ = (
         "_clock",
-        "_dispatch",
+        "_conversation",
         "_granted_bytes",
         "_inbox",
         "_is_closed",
+        "_is_loading",
         "_is_writing",
         "_loop",
         "_memory",
@@ -46,12 +51,14 @@ class Connection:
         "_outbox",
         "_pauses",
         "_pending",
+        "_scheduler",
         "_sock",
         "frame_started_at",
         "had_request",
-        "last_active_at",
         "opened_at",
         "peer",
+        "quiet_since",
+        "was_active",
     )
 
     def __init__(
@@ -62,6 +69,7 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         dispatch: Dispatch,
         memory: RequestMemory,
+        scratch: memoryview,
         max_frame_bytes: int,
         clock: Clock,
         on_end: Callable[[ConnectionEnd], None],
@@ -69,18 +77,22 @@ class Connection:
         self._sock = sock
         self.peer = peer
         self._loop = loop
-        self._dispatch = dispatch
+        self._conversation = dispatch.conversation(peer)
+        self._scheduler = dispatch.scheduler
         self._memory = memory
         self._clock = clock
         self._on_end = on_end
         self._inbox = Inbox(max_frame_bytes)
-        self._outbox = Outbox()
-        self._pending: deque[Answer] = deque()
+        self._outbox = Outbox(scratch)
+        self._pending: deque[Answer | LaterAnswer] = deque()
         self._granted_bytes = 0
         self._pauses: set[str] = set()
         self._is_writing = False
+        self._is_loading = False
         self._is_closed = False
-        self.opened_at = self.last_active_at = clock.monotonic()
+        self.opened_at = self.quiet_since = clock.monotonic()
+        # Reading a clock with each event costs more than it tells: see `Listeners._sweep`.
+        self.was_active = True
         self.frame_started_at: float | None = None
         self.had_request = False
         loop.add_reader(sock, self._on_readable)
@@ -97,108 +109,188 @@ class Connection:
         if self._is_closed:
             return
         self._is_closed = True
-        self._loop.remove_reader(self._sock)
+        if not self._pauses:
+            self._loop.remove_reader(self._sock)
         if self._is_writing:
             self._loop.remove_writer(self._sock)
         if "memory" in self._pauses:
             self._memory.forget(self._on_memory)
         self._release_memory()
         for answer in self._pending:
-            answer.abandon()
+            if isinstance(answer, LaterAnswer):
+                answer.abandon()
+                if answer.answer is not None:
+                    release(answer.answer[0])
+            else:
+                release(answer[0])
         self._pending.clear()
+        self._outbox.clear()
         self._sock.close()
         self._on_end(ConnectionEnd(self, complaint))
 
     def _on_readable(self) -> None:
         try:
-            if not self._inbox.receive(self._sock):
-                self.close()
-                return
+            count = self._inbox.receive(self._sock)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
+            count = 0
+        if not count:
             self.close()
             return
-        self.last_active_at = self._clock.monotonic()
+        self.was_active = True
         self._work()
 
     def _work(self) -> None:
-        """Handle every complete frame, then send what is ready in one go."""
+        """Handle the complete frames, then send what is ready in one go."""
+        next_frame = self._inbox.next_frame
         try:
-            for frame in self._inbox.frames():
-                self._release_memory()
+            for _ in range(FRAMES_PER_TURN):
+                frame = next_frame()
+                if frame is None:
+                    if not self._inbox.is_empty:
+                        self._watch_large_frame()
+                    break
                 self._handle(frame)
-                if self._pauses or self._is_closed:
+                if self._pauses:
                     break
             else:
-                self._watch_large_frame()
+                self._loop.call_soon(self._continue)
         except (BadFrame, HangUp) as error:
             self._send()
             self.close(str(error))
             return
-        self._send()
+        except Exception:
+            _log.exception("connection failed peer=%s", self.peer)
+            self.close()
+            return
+        if self._outbox.queued_bytes:
+            self._send()
 
     def _handle(self, frame: memoryview) -> None:
         self.had_request = True
         self.frame_started_at = None
-        answer = self._dispatch.answer(self.peer, frame)
+        if self._granted_bytes:
+            self._release_memory()
+        answer = self._conversation.answer(frame)
         if answer is None:
             return
-        if not self._pending and answer.is_ready:
-            self._outbox.put(answer.encode())
+        if answer.__class__ is tuple and not self._pending:
+            self._outbox.put(*answer)
         else:
-            self._pending.append(answer)
-            answer.when_ready(self._on_answer)
+            self._keep_place(answer)
+
+    def _keep_place(self, answer: Answer | LaterAnswer) -> None:
+        """Another answer goes first."""
+        self._pending.append(answer)
+        if isinstance(answer, LaterAnswer):
+            answer.then(self._on_answer)
+        else:
+            _hold(answer)
         if len(self._pending) >= MAX_PENDING_ANSWERS:
             self._pause("answers")
 
-    def _on_answer(self) -> None:
+    def _on_answer(self, answer: LaterAnswer) -> None:
         """The answer of some pending request became known: send all that are now in order."""
-        if self._is_closed or not self._pending or not self._pending[0].is_ready:
+        if self._is_closed:
             return
-        try:
-            while self._pending and self._pending[0].is_ready:
-                self._outbox.put(self._pending.popleft().encode())
-        except HangUp as error:
-            self._send()
-            self.close(str(error))
+        if answer.is_broken:
+            self.close()
             return
-        self.last_active_at = self._clock.monotonic()
+        if self._pending[0] is not answer:
+            if answer.answer is not None:
+                _hold(answer.answer)
+            return
+        self._put_known()
+        self.was_active = True
         self._send()
         if len(self._pending) < MAX_PENDING_ANSWERS:
             self._resume("answers")
 
+    def _put_known(self) -> None:
+        while self._pending:
+            first = self._pending[0]
+            answer = first.answer if isinstance(first, LaterAnswer) else first
+            if answer is None:
+                return
+            self._pending.popleft()
+            self._outbox.put(*answer)
+
     def _send(self) -> None:
-        if self._is_closed or self._is_writing:
+        if self._is_closed or self._is_writing or self._is_loading:
             return
         try:
-            if self._outbox.send(self._sock):
-                return
-        except OSError:
-            self.close()
+            progress = self._outbox.send(self._sock)
+        except (OSError, KafkaStorageError) as error:
+            self._give_up(error)
             return
-        self._is_writing = True
-        self._loop.add_writer(self._sock, self._on_writable)
+        if progress is not Progress.DONE:
+            self._go_on_later(progress)
+
+    def _go_on_later(self, progress: Progress) -> None:
+        """What is not sent waits for the socket or for the disk, whichever is behind."""
+        try:
+            self._outbox.hold()
+            if progress is Progress.COLD:
+                self._load()
+        except OSError as error:
+            self._give_up(error)
+            return
+        if progress is Progress.FULL and not self._is_writing:
+            self._is_writing = True
+            self._loop.add_writer(self._sock, self._on_writable)
         if self._outbox.queued_bytes > MAX_QUEUED_BYTES:
             self._pause("unread answers")
 
     def _on_writable(self) -> None:
-        try:
-            is_drained = self._outbox.send(self._sock)
-        except OSError:
-            self.close()
+        self.was_active = True
+        self._loop.remove_writer(self._sock)
+        self._is_writing = False
+        self._send()
+        self._resume_when_sent()
+
+    def _load(self) -> None:
+        """Let a thread read what is not in the page cache, while the loop serves others."""
+        cold = self._outbox.cold_bytes()
+        self._is_loading = True
+
+        def loaded(outcome: bytes | Exception) -> None:
+            cold.release()
+            self._is_loading = False
+            if not self._is_closed:
+                self._send_loaded(outcome)
+
+        self._scheduler.in_pool(cold.read, loaded)
+
+    def _send_loaded(self, outcome: bytes | Exception) -> None:
+        if isinstance(outcome, Exception):
+            self._give_up(outcome)
             return
-        self.last_active_at = self._clock.monotonic()
-        if is_drained:
-            self._is_writing = False
-            self._loop.remove_writer(self._sock)
+        try:
+            progress = self._outbox.send_loaded(self._sock, outcome)
+        except (OSError, KafkaStorageError) as error:
+            self._give_up(error)
+            return
+        self.was_active = True
+        if progress is not Progress.DONE:
+            self._go_on_later(progress)
+        self._resume_when_sent()
+
+    def _give_up(self, error: Exception) -> None:
+        """The peer is gone, or we cannot read what its answer has promised already."""
+        if not isinstance(error, OSError):
+            _log.error("answer cut off peer=%s: %s", self.peer, error)
+        self.close()
+
+    def _resume_when_sent(self) -> None:
+        if self._outbox.queued_bytes <= MAX_QUEUED_BYTES:
             self._resume("unread answers")
 
     def _watch_large_frame(self) -> None:
         """Before the buffer grows for a large frame, get leave from the common budget."""
-        announced = self._inbox.announced_bytes()
-        if self.frame_started_at is None and not self._inbox.is_empty:
+        if self.frame_started_at is None:
             self.frame_started_at = self._clock.monotonic()
+        announced = self._inbox.announced_bytes()
         if announced <= FREE_BYTES or self._granted_bytes:
             return
         if self._memory.try_take(announced):
@@ -233,3 +325,9 @@ class Connection:
     def _continue(self) -> None:
         if not self._is_closed and not self._pauses:
             self._work()
+
+
+def _hold(answer: Answer) -> None:
+    for piece in answer[0]:
+        if isinstance(piece, FileSlice):
+            piece.hold()

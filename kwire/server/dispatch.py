@@ -11,98 +11,195 @@ from collections.abc import Callable
 from typing import Any
 
 from kwire.codec import apis
-from kwire.codec.header import decode_request_header, encode_response_header
-from kwire.codec.primitives import MalformedMessage
+from kwire.codec.apis import Api
+from kwire.codec.header import decode_request_header, has_flexible_response_header
+from kwire.codec.primitives import SHORT_BYTES, MalformedMessage, skip_tags
 from kwire.errors import ErrorCode, KwireError
 from kwire.handlers.context import HangUp, Node, Peer, RequestContext
-from kwire.handlers.table import ROUTES, Route
-from kwire.server.outbox import Buffer
-from kwire.tasks import Later
+from kwire.handlers.table import ROUTES
+from kwire.server.outbox import Piece
+from kwire.tasks import Later, Scheduler
 
-_API_VERSIONS_KEY = apis.API_VERSIONS.key
-_start = struct.Struct(">hhi").unpack_from
-_length = struct.Struct(">i").pack
+_start = struct.Struct(">Iih").unpack_from
+_START_BYTES = 10
+_pack_head = struct.Struct(">ii").pack
+_pack_flexible_head = struct.Struct(">iix").pack
 
 _log = logging.getLogger(__name__)
 
 
-class Answer:
-    """A response with its place: known already, or coming later."""
+class Lane:
+    """Everything that requests of one API and version need, looked up with the first of them."""
 
-    __slots__ = ("_correlation_id", "_route", "_version", "_waits_for", "response")
+    __slots__ = (
+        "api",
+        "decode",
+        "encode",
+        "handle",
+        "head_bytes",
+        "is_flexible",
+        "pack_head",
+        "refuse",
+        "version",
+    )
 
-    def __init__(self, route: Route, version: int, correlation_id: int, result: Any) -> None:
-        self._route = route
-        self._version = version
+    def __init__(self, api: Api, version: int) -> None:
+        route = ROUTES[api.key]
+        self.api = api
+        self.version = version
+        self.is_flexible = api.is_flexible(version)
+        self.decode = api.decode_request(version)
+        self.encode = api.encode_response(version)
+        self.handle = route.handle
+        self.refuse = route.refuse
+        self.pack_head = _pack_head
+        self.head_bytes = 4
+        if has_flexible_response_header(api, version):
+            self.pack_head = _pack_flexible_head
+            self.head_bytes = 5
+
+    def frame(self, correlation_id: int, response: Any) -> "Answer":
+        """The whole answer as buffers: length, header, body."""
+        pieces: list[Piece] = self.encode(response)  # type: ignore[assignment]  # may hold slices
+        size = self.head_bytes + (len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces)))
+        pieces[0] = self.pack_head(size, correlation_id) + pieces[0]  # type: ignore[operator]
+        return pieces, size + 4
+
+
+Answer = tuple[list[Piece], int]
+"""An answer frame and its size."""
+
+
+class LaterAnswer:
+    """An answer that is not known yet; encoded once it is, even if others go out before it."""
+
+    __slots__ = ("_correlation_id", "_lane", "_waits_for", "answer", "is_broken")
+
+    def __init__(self, lane: Lane, correlation_id: int, waits_for: Later[Any]) -> None:
+        self._lane = lane
         self._correlation_id = correlation_id
-        self._waits_for: Later[Any] | None = result if isinstance(result, Later) else None
-        self.response = None if self._waits_for is not None else result
+        self._waits_for = waits_for
+        self.answer: Answer | None = None
+        self.is_broken = False
+        """Whether a bug of ours made the answer impossible."""
 
-    @property
-    def is_ready(self) -> bool:
-        return self._waits_for is None or self._waits_for.done
+    def then(self, callback: Callable[["LaterAnswer"], None]) -> None:
+        def known(response: Any) -> None:
+            try:
+                self.answer = self._lane.frame(self._correlation_id, response)
+            except Exception:
+                # Whoever completed this answer is another client's request: it must not suffer.
+                _log.exception("answer failed api=%s", self._lane.api.name)
+                self.is_broken = True
+            callback(self)
 
-    def when_ready(self, callback: Callable[[], None]) -> None:
-        if self._waits_for is not None:
-            self._waits_for.then(lambda _: callback())
+        self._waits_for.then(known)
 
     def abandon(self) -> None:
-        if self._waits_for is not None:
-            self._waits_for.abandon()
-
-    def encode(self) -> list[Buffer]:
-        """The whole answer frame as buffers: length, header, body."""
-        if self._waits_for is not None:
-            self.response = self._waits_for.value
-        api = self._route.api
-        body = api.encode_response(self._version)(self.response)
-        # Clients must read this answer before they know what we speak: its header is always v0.
-        is_flexible = api.key != _API_VERSIONS_KEY and api.is_flexible(self._version)
-        head = encode_response_header(self._correlation_id, is_flexible)
-        body.insert(0, _length(len(head) + sum(map(len, body))) + head)
-        return body
+        self._waits_for.abandon()
 
 
 class Dispatch:
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._lanes: dict[int, Lane] = {}
 
-    def answer(self, peer: Peer, frame: memoryview) -> Answer | None:
+    @property
+    def scheduler(self) -> Scheduler:
+        return self._node.scheduler
+
+    def conversation(self, peer: Peer) -> "Conversation":
+        return Conversation(self._node, self._lanes, peer)
+
+
+class Conversation:
+    """The requests of one connection, one after the other."""
+
+    __slots__ = ("_client_id", "_client_id_bytes", "_contexts", "_lanes", "_node", "_peer")
+
+    def __init__(self, node: Node, lanes: dict[int, Lane], peer: Peer) -> None:
+        self._node = node
+        self._lanes = lanes
+        self._peer = peer
+        # Clients give the same id with each request: it is decoded once, and so is the context.
+        self._client_id: str | None = None
+        self._client_id_bytes: bytes | None = None
+        self._contexts: dict[int, RequestContext] = {}
+
+    def answer(self, frame: memoryview) -> Answer | LaterAnswer | None:
         """The answer to one request; `None` when the client wants none. Raises `HangUp`."""
-        if len(frame) < 8:
-            raise HangUp(f"a request of {len(frame)} bytes has no header")
-        key, version, correlation_id = _start(frame)
+        try:
+            number, correlation_id, length = _start(frame)
+            lane = self._lanes.get(number)
+            if lane is None:
+                lane = self._open_lane(number)
+                if lane is None:
+                    return _unsupported_api_versions(correlation_id)
+            if 0 <= length < 128:
+                if SHORT_BYTES[length](frame, _START_BYTES)[0] != self._client_id_bytes:
+                    self._learn_client_id(frame, lane)
+                position = _START_BYTES + length
+                if lane.is_flexible:
+                    position = skip_tags(frame, position) if frame[position] else position + 1
+            else:
+                position = self._learn_client_id(frame, lane)
+            request, _ = lane.decode(frame, position)
+        except (struct.error, IndexError):
+            raise HangUp("a request without a whole header") from None
+        except MalformedMessage as error:
+            raise HangUp(f"malformed request: {error}") from None
+        ctx = self._contexts.get(number)
+        if ctx is None:
+            ctx = RequestContext(self._node, lane.version, self._client_id, self._peer)
+            self._contexts[number] = ctx
+        return _answer(lane, ctx, correlation_id, request)
+
+    def _open_lane(self, number: int) -> Lane | None:
+        """The lane of an API and version; `None` for a version of ApiVersions we do not know."""
+        key, version = struct.unpack(">hh", struct.pack(">I", number))
         route = ROUTES.get(key)
         if route is None:
             raise HangUp(f"unknown api key {key}")
         if not route.api.reads(version):
-            return _unsupported(route, version, correlation_id)
-        try:
-            header, position = decode_request_header(frame, route.api.is_flexible(version))
-            request, _ = route.api.decode_request(version)(frame, position)
-        except MalformedMessage as error:
-            raise HangUp(f"malformed {route.api.name} v{version}: {error}") from None
-        ctx = RequestContext(self._node, version, header.client_id, peer)
-        result = _handle(route, ctx, request)
-        return None if result is None else Answer(route, version, correlation_id, result)
+            if route.api is apis.API_VERSIONS:
+                return None
+            raise HangUp(f"unsupported version {version} of {route.api.name}")
+        lane = self._lanes[number] = Lane(route.api, version)
+        return lane
+
+    def _learn_client_id(self, frame: memoryview, lane: Lane) -> int:
+        """Remember a client id that was not seen before; returns where the message begins."""
+        header, position = decode_request_header(frame, lane.is_flexible)
+        self._client_id = header.client_id
+        self._client_id_bytes = None if header.client_id is None else header.client_id.encode()
+        self._contexts.clear()
+        return position
 
 
-def _handle(route: Route, ctx: RequestContext, request: Any) -> Any:
+def _answer(
+    lane: Lane, ctx: RequestContext, correlation_id: int, request: Any
+) -> Answer | LaterAnswer | None:
     try:
-        return route.handle(ctx, request)
-    except KwireError as refusal:
-        return route.refuse(ctx, request, refusal.code)
+        result = lane.handle(ctx, request)
+        if result.__class__ is Later and not result.done:
+            return LaterAnswer(lane, correlation_id, result)
+        if result is None:
+            return None
+        response = result.value if result.__class__ is Later else result
+        return lane.frame(correlation_id, response)
     except HangUp:
         raise
+    except KwireError as refusal:
+        code = refusal.code
     except Exception:
         # A bug of ours: the client is told so, and everybody else is served on.
-        _log.exception("request failed api=%s version=%d", route.api.name, ctx.version)
-        return route.refuse(ctx, request, ErrorCode.UNKNOWN_SERVER_ERROR)
+        _log.exception("request failed api=%s version=%d", lane.api.name, ctx.version)
+        code = ErrorCode.UNKNOWN_SERVER_ERROR
+    response = lane.refuse(ctx, request, code)
+    return None if response is None else lane.frame(correlation_id, response)
 
 
-def _unsupported(route: Route, version: int, correlation_id: int) -> Answer:
-    if route.api.key != _API_VERSIONS_KEY:
-        raise HangUp(f"unsupported version {version} of {route.api.name}")
+def _unsupported_api_versions(correlation_id: int) -> Answer:
     from kwire.handlers.api_versions import unsupported_version
 
-    return Answer(route, 0, correlation_id, unsupported_version())
+    return Lane(apis.API_VERSIONS, 0).frame(correlation_id, unsupported_version())

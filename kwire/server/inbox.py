@@ -1,15 +1,17 @@
 """The receiving half of a connection: bytes in, frames out. It understands no message.
 
-A frame is a 4-byte big-endian length and that many bytes. The buffer starts small, grows as the bytes
-of a large frame arrive (never on the mere declaration of a length) and is dropped when it ran idle.
-Frames are handed out as writable views into the buffer: valid until the next `receive`.
+A frame is a 4-byte big-endian length and that many bytes. The buffer starts small, grows as the
+bytes of a large frame arrive (never on the mere declaration of a length) and shrinks again: at once
+when it has become huge, and otherwise when no frame of late needed its size. Frames are handed out
+as writable views into the buffer, valid until the next `receive`: what is to be kept is copied.
 """
 
 import socket
 import struct
-from collections.abc import Iterator
 
 START_BYTES = 16 * 1024
+KEPT_BYTES = 4 * 1024 * 1024
+"""A larger buffer is not kept for the next frame."""
 
 _length = struct.Struct(">i").unpack_from
 
@@ -19,7 +21,7 @@ class BadFrame(Exception):
 
 
 class Inbox:
-    __slots__ = ("_buffer", "_end", "_max_frame_bytes", "_start", "_view")
+    __slots__ = ("_buffer", "_end", "_largest", "_max_frame_bytes", "_start", "_view")
 
     def __init__(self, max_frame_bytes: int) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -27,6 +29,7 @@ class Inbox:
         self._view = memoryview(self._buffer)
         self._start = 0
         self._end = 0
+        self._largest = 0
 
     @property
     def capacity_bytes(self) -> int:
@@ -38,26 +41,34 @@ class Inbox:
 
     def receive(self, sock: socket.socket) -> int:
         """Read once into the free end of the buffer; 0 means that the peer has closed."""
-        if self._end == len(self._buffer):
+        end = self._end
+        if not end:
+            self._end = count = sock.recv_into(self._view)
+            return count
+        if end == len(self._buffer):
             self._make_room()
-        count = sock.recv_into(self._view[self._end :])
-        self._end += count
+            end = self._end
+        count = sock.recv_into(self._view[end:])
+        self._end = end + count
         return count
 
-    def frames(self) -> Iterator[memoryview]:
-        """Every complete frame that has arrived, without its length prefix."""
-        while self._end - self._start >= 4:
-            size = _length(self._buffer, self._start)[0]
-            if size < 0 or size > self._max_frame_bytes:
-                raise BadFrame(f"frame length {size} is outside of 0..{self._max_frame_bytes}")
-            after = self._start + 4 + size
-            if after > self._end:
-                return
-            frame = self._view[self._start + 4 : after]
-            self._start = after
-            yield frame
-        if self._start == self._end:
-            self._start = self._end = 0
+    def next_frame(self) -> memoryview | None:
+        """The next frame that is there as a whole, without its length; `None` if there is none."""
+        start = self._start
+        held = self._end - start - 4
+        if held < 0:
+            if held == -4:
+                self._rewind()
+            return None
+        size = _length(self._buffer, start)[0]
+        if held < size or size < 0 or size > self._max_frame_bytes:
+            if 0 <= size <= self._max_frame_bytes:
+                return None
+            raise BadFrame(f"frame length {size} is outside of 0..{self._max_frame_bytes}")
+        self._start = after = start + 4 + size
+        if size > self._largest:
+            self._largest = size
+        return self._view[start + 4 : after]
 
     def announced_bytes(self) -> int:
         """The size of the frame that is still arriving, 0 when its length is not here yet."""
@@ -66,8 +77,15 @@ class Inbox:
         return int(_length(self._buffer, self._start)[0]) + 4
 
     def shrink(self) -> None:
-        """Give a grown buffer back when no part of a frame is in it."""
-        if self.is_empty and len(self._buffer) > START_BYTES:
+        """Give back what no frame since the last call needed."""
+        if self.is_empty and len(self._buffer) > 4 * max(START_BYTES, self._largest):
+            self._replace(bytearray(START_BYTES))
+        self._largest = 0
+
+    def _rewind(self) -> None:
+        """All frames are taken: begin at the front again."""
+        self._start = self._end = 0
+        if len(self._buffer) > KEPT_BYTES:
             self._replace(bytearray(START_BYTES))
 
     def _make_room(self) -> None:

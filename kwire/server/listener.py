@@ -2,8 +2,8 @@
 
 Limits are Kafka's: `max.connections` for all, `max.connections.per.ip` with overrides. A connection
 over a limit is closed at once. Three clocks end a connection: no request within
-`kwire.first.request.timeout.ms`, nothing at all for `connections.max.idle.ms`, and, while others wait
-for memory, a frame that is still arriving after `SLOW_FRAME_S`.
+`kwire.first.request.timeout.ms`, nothing at all for `connections.max.idle.ms`, and, while others
+wait for memory, a frame that is still arriving after `SLOW_FRAME_S`.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from kwire.server.complaints import Complaints
 from kwire.server.connection import Connection, ConnectionEnd
 from kwire.server.dispatch import Dispatch
 from kwire.server.memory import RequestMemory
+from kwire.server.outbox import new_scratch
 
 BACKLOG = 1024
 ACCEPTS_PER_TURN = 64
@@ -44,6 +45,7 @@ class Listeners:
         self._clock = clock
         self._loop = loop
         self._memory = RequestMemory(config.queued_max_request_bytes)
+        self._scratch = new_scratch()
         self._connections: set[Connection] = set()
         self._per_host: Counter[str] = Counter()
         self._sockets: list[tuple[socket.socket, str]] = []
@@ -125,6 +127,7 @@ class Listeners:
             loop=self._loop,
             dispatch=self._dispatch,
             memory=self._memory,
+            scratch=self._scratch,
             max_frame_bytes=self._config.socket_request_max_bytes,
             clock=self._clock,
             on_end=self._on_end,
@@ -159,25 +162,34 @@ class Listeners:
             self._complaints.say(f"connection closed peer={end.connection.peer} {end.complaint}")
 
     def _sweep(self) -> None:
+        """Once a second: note who was active, end who is overdue, take back unused memory."""
         self._sweep_timer = self._loop.call_later(SWEEP_S, self._sweep)
         now = self._clock.monotonic()
         for connection in list(self._connections):
-            reason = self._overdue(connection, now)
-            if reason is not None:
-                connection.close(reason)
-            elif now - connection.last_active_at > SWEEP_S:
+            if connection.was_active:
+                connection.was_active = False
+                connection.quiet_since = now
+            complaint = self._offence(connection, now)
+            if complaint is not None:
+                connection.close(complaint)
+            elif self._is_idle(connection, now):
+                # Routine, not an offence: a client that comes back reconnects by itself.
+                _log.debug("connection idle peer=%s", connection.peer)
+                connection.close()
+            else:
                 connection.shrink()
 
-    def _overdue(self, connection: Connection, now: float) -> str | None:
+    def _offence(self, connection: Connection, now: float) -> str | None:
         first_s = self._config.kwire_first_request_timeout_ms / 1000
         if not connection.had_request and now - connection.opened_at > first_s:
             return "no request within kwire.first.request.timeout.ms"
         started = connection.frame_started_at
         if started is not None and self._memory.is_short and now - started > SLOW_FRAME_S:
             return "its request arrives too slowly while others wait for memory"
-        idle_s = self._config.connections_max_idle_ms / 1000
-        if not connection.is_waiting_for_us and now - connection.last_active_at > idle_s:
-            # Routine, not an offence: a client that comes back reconnects by itself.
-            _log.debug("connection idle peer=%s", connection.peer)
-            connection.close()
         return None
+
+    def _is_idle(self, connection: Connection, now: float) -> bool:
+        idle_ms = self._config.connections_max_idle_ms
+        if idle_ms < 0 or connection.is_waiting_for_us:
+            return False
+        return now - connection.quiet_since > idle_ms / 1000

@@ -1,4 +1,4 @@
-"""The event loop as the rooms see it: timers, the end of the turn, and a small pool for what blocks."""
+"""The event loop as the rooms see it: timers, the end of the turn, a small pool for what blocks."""
 
 import asyncio
 import logging
@@ -43,8 +43,9 @@ class LoopScheduler:
             self._pool = ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="kwire")
 
         def deliver(future: Future[T]) -> None:
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(done, _outcome(future))
+            if not self._loop.is_closed() and not future.cancelled():
+                outcome: T | Exception = _outcome(future)
+                self._loop.call_soon_threadsafe(done, outcome)
 
         self._pool.submit(work).add_done_callback(deliver)
 
@@ -54,8 +55,9 @@ class LoopScheduler:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _outcome(future: "Future[T]") -> T | Exception:
+def _outcome(future: Future[T]) -> T | Exception:
     try:
-        return future.result()
+        value: T = future.result()
     except Exception as error:
         return error
+    return value
