@@ -172,42 +172,45 @@ class Controller:
         answer: Later[list[R | KwireError]] = Later()
 
         def begin() -> None:
-            if self._mandate is None:
-                draft = Draft(self.image, self.layers, controller_epoch=-1)
-                refused: list[R | KwireError] = [NotController() for _ in decide(draft)]
-                return self._end(lambda: answer.complete(refused))
-            draft = Draft(self.image, self.layers, self._mandate.epoch)
-            answers = decide(draft)
-            if validate_only or not draft.ops:
-                return self._end(lambda: answer.complete(answers))
-            stored = self._store.multi([self._mandate.check(), *draft.ops])
-            return stored.then(
-                lambda outcome: self._end(lambda: self._conclude(draft, answers, outcome, answer))
-            )
+            mandate = self._mandate
+            draft = Draft(self.image, self.layers, mandate.epoch if mandate else -1)
+            answers = self._decided(decide, draft)
+            if mandate is None:
+                self._end(lambda: answer.complete(_refused(answers, NotController())))
+            elif validate_only or not draft.ops:
+                self._end(lambda: answer.complete(answers))
+            else:
+                self._store.multi([mandate.check(), *draft.ops]).then(
+                    lambda outcome: self._end(
+                        lambda: answer.complete(self._concluded(draft, answers, outcome))
+                    )
+                )
 
         self._queue.append(begin)
         if len(self._queue) == 1:
             begin()
         return answer
 
-    def _conclude(
-        self,
-        draft: Draft,
-        answers: list[R | KwireError],
-        outcome: Sequence[Result] | StoreError,
-        answer: Later[list[R | KwireError]],
-    ) -> None:
+    def _decided(
+        self, decide: Callable[[Draft], list[R | KwireError]], draft: Draft
+    ) -> list[R | KwireError]:
+        try:
+            return decide(draft)
+        except BaseException:
+            self._end(lambda: None)
+            raise
+
+    def _concluded(
+        self, draft: Draft, answers: list[R | KwireError], outcome: Sequence[Result] | StoreError
+    ) -> list[R | KwireError]:
         if not isinstance(outcome, StoreError):
             self._apply(draft)
-            return answer.complete(answers)
-        refusal: KwireError = outcome
+            return answers
         if isinstance(outcome, BadVersion):
             # Only the controller's epoch is checked by its version: somebody else took over.
             self._resign()
-            refusal = NotController()
-        return answer.complete(
-            [refusal if not isinstance(one, KwireError) else one for one in answers]
-        )
+            return _refused(answers, NotController())
+        return _refused(answers, outcome)
 
     def _end(self, conclude: Callable[[], None]) -> None:
         """The operation at the head of the queue is decided: conclude it, then begin the next."""
@@ -245,3 +248,8 @@ def _attempt(decide: Callable[[Draft, Item], R], draft: Draft, item: Item) -> R 
         return decide(draft, item)
     except KwireError as refused:
         return refused
+
+
+def _refused(answers: list[R | KwireError], why: KwireError) -> list[R | KwireError]:
+    """What was accepted could not be done after all; what was refused stays refused."""
+    return [one if isinstance(one, KwireError) else why for one in answers]

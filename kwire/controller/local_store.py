@@ -2,9 +2,10 @@
 
     kwire-metadata-snapshot   one record (see `journal`), whose body is
                               {"zxid", "version": 1, "sequences": {path: next},
-                               "nodes": [[path, data, version, czxid, mzxid, owner], ...]}
-    kwire-metadata-journal    what happened since; ops are ["+", path, data, owner] to create,
-                              ["#", ...] the same by sequence, ["=", path, data], ["-", path]
+                               "nodes": [[data, version, czxid, mzxid, owner, [path, ...]], ...]}
+    kwire-metadata-journal    what happened since; ops are ["+", data, owner, [path, ...]] to create
+                              nodes that are alike, ["#", data, owner, path] the same by sequence,
+                              ["=", data, path] to set and ["-", path] to delete
 
 Each multi is one record and one sync. A snapshot replaces the former one by a rename, and only then
 the journal starts anew: after a crash in between, the journal's first transactions are older than
@@ -61,6 +62,8 @@ class LocalStore:
         self.session_id = NO_OWNER
         try:
             self._replay()
+            self.is_new = self._tree.zxid == 0
+            """Whether nothing was ever stored here before."""
             self._end_former_sessions()
         except BaseException:
             self._journal.close()
@@ -99,7 +102,7 @@ class LocalStore:
             return now(_closed())
         if self._tree.node(path) is None:
             return now(NoNode(f"no node at {path}"))
-        return now(dict(self._tree.below(path)))
+        return now(self._tree.below(path))
 
     def multi(self, ops: Sequence[Op]) -> Later[Sequence[Result] | StoreError]:
         if self.state is SessionState.LOST:
@@ -153,14 +156,13 @@ class LocalStore:
                 )
             try:
                 for op in record["ops"]:
-                    self._tree.take(_decode(op, zxid, self._tree))
+                    self._ops_since_snapshot += _redo(self._tree, zxid, *op)
             except (KeyError, IndexError, ValueError, TypeError) as error:
                 raise DamagedMetadata(
                     f"{self._directory / JOURNAL}: the transaction at byte {position} cannot be"
                     f" carried out, perhaps a newer kwire wrote it: {error!r}"
                 ) from error
             self._tree.zxid = zxid
-            self._ops_since_snapshot += len(record["ops"])
 
     def _maybe_write_snapshot(self) -> None:
         """Keep replay short. A tree that grows is written whole ever less often."""
@@ -195,42 +197,68 @@ def _dump(value: object) -> bytes:
 
 
 def _encode(zxid: int, steps: Sequence[Step]) -> bytes:
-    return _dump({"zxid": zxid, "ops": [_encode_step(step) for step in steps]})
+    ops: list[list[object]] = []
+    created: dict[tuple[bytes, int], list[str]] = {}
+    for step in steps:
+        path, before, after, was_sequential = step
+        if before is None and after is not None and not was_sequential:
+            alike = created.get((after.data, after.stat.owner))
+            if alike is None:
+                alike = created[after.data, after.stat.owner] = []
+                ops.append(["+", _text(after.data), after.stat.owner, alike])
+            alike.append(path)
+        else:
+            # Another kind of operation may be about one of these nodes: their order matters.
+            created = {}
+            ops.append(_encode_step(step))
+    return _dump({"zxid": zxid, "ops": ops})
 
 
 def _encode_step(step: Step) -> list[object]:
-    path, before, after, was_sequential = step
+    path, before, after, _ = step
     if after is None:
         return ["-", path]
     if before is not None:
-        return ["=", path, _text(after.data)]
-    return ["#" if was_sequential else "+", path, _text(after.data), after.stat.owner]
+        return ["=", _text(after.data), path]
+    return ["#", _text(after.data), after.stat.owner, path]
 
 
-def _decode(op: list[Any], zxid: int, tree: Tree) -> Step:
-    kind, path = op[0], op[1]
-    if kind in ("+", "#"):
-        node = StoredNode(_bytes(op[2]), Stat(0, zxid, zxid, op[3]))
-        return Step(path, None, node, kind == "#")
+def _redo(tree: Tree, zxid: int, kind: str, *rest: Any) -> int:
+    """Do again what the journal says was done; returns to how many nodes."""
+    if kind == "+":
+        text, owner, paths = rest
+        tree.restore(StoredNode(_bytes(text), Stat(0, zxid, zxid, owner)), paths)
+        return len(paths)
+    path = rest[-1]
     before = tree.node(path)
-    if before is None:
+    if kind == "#":
+        text, owner, _ = rest
+        node = StoredNode(_bytes(text), Stat(0, zxid, zxid, owner))
+        tree.take(Step(path, None, node, was_sequential=True))
+    elif before is None:
         raise KeyError(path)
-    if kind == "-":
-        return Step(path, before, None)
-    if kind == "=":
+    elif kind == "-":
+        tree.take(Step(path, before, None))
+    elif kind == "=":
         version, czxid, _, owner = before.stat
-        return Step(path, before, StoredNode(_bytes(op[2]), Stat(version + 1, czxid, zxid, owner)))
-    raise ValueError(f"unknown operation {kind!r}")
+        node = StoredNode(_bytes(rest[0]), Stat(version + 1, czxid, zxid, owner))
+        tree.take(Step(path, before, node))
+    else:
+        raise ValueError(f"unknown operation {kind!r}")
+    return 1
 
 
 def _encode_snapshot(tree: Tree) -> bytes:
-    nodes = [(path, _text(node.data), *node.stat) for path, node in tree.nodes().items()]
+    # On one node most partitions are alike: what they share is written, and read, once.
+    alike: dict[StoredNode, list[str]] = {}
+    for path, node in tree.nodes().items():
+        alike.setdefault(node, []).append(path)
     return _dump(
         {
             "zxid": tree.zxid,
             "version": SNAPSHOT_VERSION,
             "sequences": tree.sequences,
-            "nodes": nodes,
+            "nodes": [(_text(node.data), *node.stat, paths) for node, paths in alike.items()],
         }
     )
 
@@ -249,8 +277,6 @@ def _read_snapshot(path: Path) -> Tree:
         raise DamagedMetadata(f"{path} has version {snapshot['version']}: a newer kwire wrote it")
     tree.zxid = snapshot["zxid"]
     tree.sequences = snapshot["sequences"]
-    tree.restore(
-        (path, StoredNode(_bytes(data), Stat(version, czxid, mzxid, owner)))
-        for path, data, version, czxid, mzxid, owner in snapshot["nodes"]
-    )
+    for text, version, czxid, mzxid, owner, paths in snapshot["nodes"]:
+        tree.restore(StoredNode(_bytes(text), Stat(version, czxid, mzxid, owner)), paths)
     return tree

@@ -1,6 +1,6 @@
 """The tree of a local store in memory: what each operation does to it, and how to take it back."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kwire.controller.store import (
@@ -40,7 +40,7 @@ class Tree:
         """The next number below each node that had sequential children. They outlive the node, so
         that no number is ever given twice."""
         self._nodes: dict[str, StoredNode] = {ROOT: StoredNode(b"", Stat(0, 0, 0))}
-        self._children: dict[str, dict[str, None]] = {}
+        self._names_below: dict[str, dict[str, None]] | None = None
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -52,16 +52,16 @@ class Tree:
         return self._nodes
 
     def children(self, path: str) -> list[str]:
-        return sorted(self._children.get(path, ()))
+        return sorted(self._children().get(path, ()))
 
-    def below(self, path: str) -> Iterator[tuple[str, StoredNode]]:
+    def below(self, path: str) -> dict[str, StoredNode]:
         """The node and everything below it."""
         if path == ROOT:
-            yield from self._nodes.items()
-            return
-        yield path, self._nodes[path]
-        for name in self._children.get(path, ()):
-            yield from self.below(f"{path}/{name}")
+            return dict(self._nodes)
+        found = {path: self._nodes[path]}
+        for name in self._children().get(path, ()):
+            found.update(self.below(f"{path}/{name}"))
+        return found
 
     def apply(self, ops: Sequence[Op], session_id: int) -> tuple[list[Step], list[Result]]:
         """Do all of it as the next transaction; raises StoreError, and leaves nothing, if it cannot
@@ -79,7 +79,8 @@ class Tree:
         except StoreError:
             self._take_back(steps)
             raise
-        self.zxid = zxid
+        if steps:
+            self.zxid = zxid
         return steps, results
 
     def undo(self, steps: Sequence[Step]) -> None:
@@ -91,24 +92,34 @@ class Tree:
         """Bring one node to what it is after a step."""
         path = step.path
         parent, name = split(path)
+        below = self._names_below
         if step.after is None:
             del self._nodes[path]
-            self._children[parent].pop(name, None)
-            self._children.pop(path, None)
+            if below is not None:
+                del below[parent][name]
+                below.pop(path, None)
             return
+        self._nodes[path] = step.after
         if step.before is None:
-            self._children.setdefault(parent, {})[name] = None
+            if below is not None:
+                below.setdefault(parent, {})[name] = None
             if step.was_sequential:
                 self.sequences[parent] = int(name[-10:]) + 1
-        self._nodes[path] = step.after
 
-    def restore(self, nodes: Iterable[tuple[str, StoredNode]]) -> None:
-        """Fill the empty tree with the nodes of a snapshot."""
-        for path, node in nodes:
-            self._nodes[path] = node
-            if path != ROOT:
-                parent, name = split(path)
-                self._children.setdefault(parent, {})[name] = None
+    def restore(self, node: StoredNode, paths: Iterable[str]) -> None:
+        """Put the same node at many new places; for reading files, before anybody looks."""
+        assert self._names_below is None
+        self._nodes.update(dict.fromkeys(paths, node))
+
+    def _children(self) -> dict[str, dict[str, None]]:
+        """The names below each node; found when first asked for, since a start needs none."""
+        if self._names_below is None:
+            self._names_below = {}
+            for path in self._nodes:
+                if path != ROOT:
+                    parent, name = split(path)
+                    self._names_below.setdefault(parent, {})[name] = None
+        return self._names_below
 
     def _take_back(self, steps: Sequence[Step]) -> None:
         for path, before, after, was_sequential in reversed(steps):
@@ -127,7 +138,7 @@ class Tree:
         if isinstance(op, Check):
             return None, None
         if isinstance(op, Delete):
-            if self._children.get(op.path):
+            if self._children().get(op.path):
                 raise NotEmpty(f"{op.path} has children")
             return Step(op.path, node, None), None
         _, czxid, _, owner = node.stat

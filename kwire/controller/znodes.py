@@ -41,6 +41,7 @@ BROKER_CONFIGS = "/config/brokers"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 FEATURE = "/feature"
 
+_BELOW_TOPICS = f"{TOPICS}/"
 _DEFAULT_ENTITY = "<default>"
 _PARENTS = (
     "/cluster",
@@ -183,8 +184,10 @@ def read_cluster(nodes: Mapping[str, StoredNode]) -> ClusterImage:
     topics = []
     states = _States(nodes)
     for path, node in nodes.items():
-        if path.startswith(TOPICS) and path.count("/") == 3:
-            topics.append(_read_topic(path.removeprefix(f"{TOPICS}/"), node, states, nodes))
+        if path.startswith(_BELOW_TOPICS):
+            name = path[len(_BELOW_TOPICS) :]
+            if "/" not in name:
+                topics.append(_read_topic(name, node, states, nodes))
         elif path.startswith(f"{BROKERS}/"):
             broker = _read_broker(int(path.removeprefix(f"{BROKERS}/")), node)
             image.brokers[broker.node_id] = broker
