@@ -6,7 +6,7 @@ transactional id is answered as by any broker that does not coordinate it.
 """
 
 from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from kwire.errors import ErrorCode, InvalidRequest
+from kwire.errors import ErrorCode, InvalidRequest, KwireError
 from kwire.handlers.context import RequestContext
 from kwire.tasks import Later
 
@@ -27,7 +27,11 @@ def handle(
     if request.transactional_id is not None:
         return refuse(ctx, request, _why_not_transactional(request))
     return ctx.node.producer_ids.next().map(
-        lambda producer_id: InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+        lambda given: (
+            refuse(ctx, request, given.code)
+            if isinstance(given, KwireError)
+            else InitProducerIdResponse(producer_id=given, producer_epoch=0)
+        )
     )
 
 

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from kwire.clock import ManualClock
 from kwire.codec.apis import BY_KEY, Api
-from kwire.config.endpoints import Endpoint
+from kwire.codec.messages.produce import ProducePartition, ProduceRequest, ProduceTopic
 from kwire.config.layered import load
+from kwire.controller.commands import NewTopic
 from kwire.controller.controller import Controller
-from kwire.controller.image import BrokerImage, ImageChange
+from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
 from kwire.controller.producer_ids import ProducerIds
-from kwire.errors import KwireError
+from kwire.errors import ErrorCode, KwireError
 from kwire.handlers.context import Node, Peer, RequestContext
 from kwire.handlers.table import ROUTES
 from kwire.log.flush import GroupCommit
@@ -30,7 +31,11 @@ T = TypeVar("T")
 
 NODE_ID = 1
 LISTENER = "PLAINTEXT"
-ENDPOINTS = (Endpoint(LISTENER, "localhost", 9092), Endpoint("INSIDE", "broker.local", 9093))
+SETTINGS = {
+    "node.id": str(NODE_ID),
+    "listeners": "PLAINTEXT://localhost:9092,INSIDE://broker.local:9093",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT",
+}
 
 
 @dataclass
@@ -91,7 +96,7 @@ class OpenNode:
     """A node with the hands that a test needs; `close` it when done."""
 
     def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
-        layers = load(file={"node.id": str(NODE_ID), **(settings or {})})
+        layers = load(file={**SETTINGS, **(settings or {})})
         self.clock = ManualClock()
         self.scheduler = ManualScheduler(self.clock)
         self._log_store = LogStore(directory, self.clock)
@@ -109,7 +114,8 @@ class OpenNode:
             clock=self.clock,
         )
         controller.subscribe(self._follow)
-        controller.start(BrokerImage(NODE_ID, 0, ENDPOINTS, layers.broker.broker_rack))
+        config = layers.broker
+        controller.start(BrokerImage(NODE_ID, 0, config.listeners, config.broker_rack))
 
     def _follow(self, change: ImageChange) -> None:
         if change.broker_configs_changed:
@@ -119,6 +125,25 @@ class OpenNode:
     def close(self) -> None:
         self._store.close()
         self._log_store.close()
+
+    def create(self, name: str, partitions: int = 1, **config: str) -> TopicImage:
+        """Make a topic; a setting is written with `_` in place of `.`."""
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        made = self.node.controller.create_topics([NewTopic(name, partitions, config=settings)])
+        assert made.value is not None
+        (topic,) = made.value
+        assert isinstance(topic, TopicImage)
+        return topic
+
+    def append(self, topic: str, batch: bytes | bytearray, partition: int = 0) -> int:
+        """Produce one batch; returns the offset it landed at."""
+        data = ProducePartition(index=partition, records=memoryview(batch))
+        wanted = ProduceTopic(name=topic, partition_data=[data])
+        answer = self.ask(ProduceRequest(acks=1, topic_data=[wanted]), 9)
+        (landed,) = answer.responses[0].partition_responses
+        assert landed.error_code == ErrorCode.NONE, landed
+        offset: int = landed.base_offset
+        return offset
 
     def ask(self, request: Any, version: int, listener_name: str = LISTENER) -> Any:
         """What a client of that version reads in answer to this request."""
@@ -154,7 +179,8 @@ def _api_of(request: Any) -> Api:
 
 
 def _through(encode: Any, decode: Any, message: Any) -> Any:
-    frame = b"".join(encode(message))
+    # As in a connection's buffer, records may be stamped where they lie.
+    frame = bytearray().join(encode(message))
     read, end = decode(memoryview(frame), 0)
     assert end == len(frame)
     return read
