@@ -16,6 +16,7 @@ class Draft:
         self.layers = layers
         self.ops: list[Op] = []
         self.broker_configs: dict[str, Mapping[str, str]] = {}
+        self.new_partition_count = 0
         self._controller_epoch = controller_epoch
         self._topics: dict[str, TopicImage] = {}
         self._deleted: dict[str, TopicImage] = {}
@@ -92,6 +93,7 @@ class Draft:
         )
 
     def _create_partitions(self, topic: str, partitions: Mapping[int, PartitionState]) -> None:
+        self.new_partition_count += len(partitions)
         encoded: dict[PartitionState, bytes] = {}
         for index, state in partitions.items():
             if state not in encoded:

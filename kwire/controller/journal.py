@@ -16,7 +16,7 @@ from pathlib import Path
 from crc32c import crc32c
 
 from kwire.errors import KwireError
-from kwire.log.files import read_fully, sync_directory
+from kwire.log.files import write_atomically
 
 BODY_START = b'{"zxid":'
 _HEADER = struct.Struct(">II")
@@ -29,10 +29,9 @@ class DamagedMetadata(KwireError):
 class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
-        is_new = not path.exists()
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        if is_new:
-            sync_directory(str(path.parent))
+        if not path.exists():
+            write_atomically(str(path), b"")
+        self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self.size_bytes = os.fstat(self._fd).st_size
         self._fault: str | None = None
 
@@ -41,7 +40,7 @@ class Journal:
 
         Raises DamagedMetadata if whole records follow one that is not.
         """
-        data = read_fully(self._fd, self.size_bytes, 0)
+        data = self._path.read_bytes()
         position = 0
         while position < len(data):
             body = read_record(data, position)

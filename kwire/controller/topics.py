@@ -73,6 +73,8 @@ def create_topic(draft: Draft, new: NewTopic) -> TopicImage:
     _check_collision(draft, new.name)
     config = _check_config(draft, new.config)
     replicas = _assigned(draft, new) if new.assignment else _placed(draft, new)
+    if new.topic_id is not None and draft.image.topic_by_id(new.topic_id) is not None:
+        raise InvalidRequest(f"The id of topic '{new.name}' belongs to another topic.")
     partitions = {
         index: new_partition(chosen, new.leader_epoch) for index, chosen in replicas.items()
     }
@@ -184,7 +186,7 @@ def _more_replicas(
             f"Attempted to add {additional} additional partition(s), but only"
             f" {len(wanted.assignment)} assignment(s) were specified."
         )
-    if additional > MAX_PARTITIONS_PER_REQUEST:
+    if draft.new_partition_count + additional > MAX_PARTITIONS_PER_REQUEST:
         raise PolicyViolation("Unable to perform excessively large batch operation.")
     factor = len(topic.partitions[0].replicas)
     if wanted.assignment is None:
