@@ -76,9 +76,9 @@ class App:
         host_name = "localhost" if _is_local(config.listeners) else socket.getfqdn()
         self.endpoints = reachable(config.advertised_listeners, ports, host_name)
         me = BrokerImage(config.node_id, 0, self.endpoints, config.broker_rack)
-        self.controller.start(me)
+        self.controller.start(me, cluster_id=self.log_store.cluster_id)
         self.log_store.claim(config.node_id, self.controller.image.cluster_id)
-        self._adopt_topics()
+        self._look_at_strangers()
         self._make_topics(topics)
         self._listeners.start()
         self._duties.start()
@@ -113,25 +113,33 @@ class App:
             self.hosted.reconfigure(self.controller.layers.broker)
         self.hosted.apply(change)
 
-    def _adopt_topics(self) -> None:
-        """Serve partitions that are in the directory but not in the metadata.
+    def _look_at_strangers(self) -> None:
+        """Partitions that are in the directory, but not in the metadata.
 
-        So a directory that was written by Kafka becomes ours by starting on it.
+        A directory that was written by Kafka becomes ours by starting on it. Later they can only be
+        what a deletion left behind when it was interrupted: they are not served, and not removed
+        either, since whoever put them there may know better.
         """
+        known = self.controller.image.topics
+        strangers = {n: found for n, found in self.log_store.found().items() if n not in known}
+        if not strangers:
+            return
+        names = ", ".join(strangers)
+        if not self._store.is_new:
+            _log.warning("directories of topics that do not exist are left alone: %s", names)
+            return
         node_id = self.controller.layers.broker.node_id
-        unknown = [
-            NewTopic(
-                found.topic,
-                assignment={index: (node_id,) for index in found.partitions},
-                topic_id=found.topic_id,
-            )
-            for found in self.log_store.found()
-            if found.topic not in self.controller.image.topics
-        ]
-        if unknown:
-            names = ", ".join(topic.name for topic in unknown)
-            _log.info("topics found in the directory and adopted: %s", names)
-            self._make_topics(unknown)
+        _log.info("topics found in the directory and adopted: %s", names)
+        self._make_topics(
+            [
+                NewTopic(
+                    name,
+                    assignment={index: (node_id,) for index in found.partitions},
+                    topic_id=found.topic_id,
+                )
+                for name, found in strangers.items()
+            ]
+        )
 
     def _make_topics(self, topics: Sequence[NewTopic]) -> None:
         """Make what is not there; a topic that exists stays as it is."""
