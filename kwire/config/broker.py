@@ -277,6 +277,88 @@ class BrokerConfig:
         importance="low",
         doc="How often partitions look for producers to forget.",
     )
+    group_min_session_timeout_ms: int = key(
+        "group.min.session.timeout.ms",
+        int_in(),
+        default=6 * SECOND_MS,
+        doc="A member may not ask for a shorter session timeout.",
+    )
+    group_max_session_timeout_ms: int = key(
+        "group.max.session.timeout.ms",
+        int_in(),
+        default=30 * MINUTE_MS,
+        doc="A member may not ask for a longer session timeout.",
+    )
+    group_initial_rebalance_delay_ms: int = key(
+        "group.initial.rebalance.delay.ms",
+        int_in(0),
+        default=0,
+        doc="""How long a new group waits for more members before its first rebalance. Kafka's
+        default is 3000; on one node the first consumer need not wait.""",
+    )
+    group_max_size: int = key(
+        "group.max.size",
+        int_in(1),
+        default=INT_MAX,
+        doc="How many members a group may have.",
+    )
+    offset_metadata_max_bytes: int = key(
+        "offset.metadata.max.bytes",
+        int_in(),
+        default=4096,
+        importance="high",
+        doc="How long the note may be that a client commits with an offset.",
+    )
+    offsets_retention_minutes: int = key(
+        "offsets.retention.minutes",
+        int_in(1),
+        default=7 * 24 * 60,
+        importance="high",
+        doc="""How long offsets are kept after their group lost its last member, or after the last
+        commit where the group has no members or does not read the topic any longer.""",
+    )
+    offsets_retention_check_interval_ms: int = key(
+        "offsets.retention.check.interval.ms",
+        long_in(1),
+        default=10 * MINUTE_MS,
+        importance="high",
+        doc="How often expired offsets are looked for.",
+    )
+    offsets_topic_num_partitions: int = key(
+        "offsets.topic.num.partitions",
+        int_in(1),
+        default=50,
+        importance="high",
+        doc="How many partitions `__consumer_offsets` gets when it is made.",
+    )
+    offsets_topic_replication_factor: int = key(
+        "offsets.topic.replication.factor",
+        int_in(1),
+        default=1,
+        importance="high",
+        doc="How many replicas `__consumer_offsets` gets when it is made. Kafka's default is 3.",
+    )
+    offsets_topic_segment_bytes: int = key(
+        "offsets.topic.segment.bytes",
+        int_in(1),
+        default=100 * MIB,
+        importance="high",
+        doc="The segment.bytes that `__consumer_offsets` gets when it is made.",
+    )
+    offsets_topic_compression_codec: int = key(
+        "offsets.topic.compression.codec",
+        int_in(0, 4),
+        default=0,
+        importance="high",
+        doc="How coordinators compress what they write: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
+    )
+    offsets_load_buffer_size: int = key(
+        "offsets.load.buffer.size",
+        int_in(1),
+        default=5 * MIB,
+        importance="high",
+        doc="How many bytes of `__consumer_offsets` are read at once when a coordinator starts.",
+    )
 
 
 # Older names: the first is what the broker enforces, the second is taken when the first is not set.

@@ -14,7 +14,7 @@ UNSUPPORTED_TOPIC_KEYS = {
     "remote.log.delete.on.disable": "there is no tiered storage",
 }
 
-_GROUPS = "group coordination is not there yet"
+_NEW_GROUPS = "only classic groups are there yet"
 _TRANSACTIONS = "transactions are not there yet"
 _ONE_NODE = "one node does not replicate"
 _SECURITY = "only PLAINTEXT listeners are there yet"
@@ -62,7 +62,6 @@ UNSUPPORTED_BROKER_KEYS = {
     "num.recovery.threads.per.data.dir": _NO_THREADS,
     "num.replica.alter.log.dirs.threads": _NO_THREADS,
     "num.replica.fetchers": _ONE_NODE,
-    "offset.metadata.max.bytes": _GROUPS,
     "port": "use listeners",
     "host.name": "use listeners",
     "advertised.host.name": "use advertised.listeners",
@@ -92,13 +91,16 @@ _UNSUPPORTED_PREFIXES = (
     ("controller.quota.", _NO_QUOTAS),
     ("controller.", _NO_KRAFT),
     ("delegation.token.", _SECURITY),
-    ("group.", _GROUPS),
+    ("group.coordinator.", "has no effect in kwire: coordinators write at once, in the loop"),
+    ("group.consumer.", _NEW_GROUPS),
+    ("group.share.", _NEW_GROUPS),
+    ("group.streams.", _NEW_GROUPS),
     ("internal.", "internal to Kafka"),
     ("listener.name.", _SECURITY),
     ("log.local.retention.", _NO_TIERS),
     ("metadata.", _NO_KRAFT),
     ("metrics.", _NO_JVM),
-    ("offsets.", _GROUPS),
+    ("offsets.commit.", _ONE_NODE),
     ("password.encoder.", _SECURITY),
     ("quota.", _NO_QUOTAS),
     ("remote.", _NO_TIERS),
@@ -106,7 +108,7 @@ _UNSUPPORTED_PREFIXES = (
     ("replication.quota.", _NO_QUOTAS),
     ("sasl.", _SECURITY),
     ("security.", _SECURITY),
-    ("share.", _GROUPS),
+    ("share.", _NEW_GROUPS),
     ("ssl.", _SECURITY),
     ("telemetry.", "clients' telemetry is not collected"),
     ("transaction.", _TRANSACTIONS),

@@ -34,7 +34,7 @@ def test_an_existing_file_starts_and_what_is_not_there_is_named(
         layers = load(
             file={
                 "num.network.threads": "3",
-                "offsets.topic.replication.factor": "1",
+                "offsets.commit.timeout.ms": "1",
                 "process.roles": "broker,controller",
                 "ssl.keystore.location": "/somewhere",
                 "nonsense.key": "1",
@@ -44,7 +44,7 @@ def test_an_existing_file_starts_and_what_is_not_there_is_named(
     assert layers.broker.num_partitions == 4
     assert caplog.messages == [
         "configuration keys not supported:"
-        " offsets.topic.replication.factor, process.roles, ssl.keystore.location",
+        " offsets.commit.timeout.ms, process.roles, ssl.keystore.location",
         "configuration keys without effect in kwire: num.network.threads",
         "configuration keys unknown: nonsense.key",
     ]

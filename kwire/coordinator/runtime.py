@@ -1,0 +1,148 @@
+"""The shards of one coordinator on this broker: which there are, and which one a key belongs to.
+
+A shard exists for each partition of the internal topic that this broker leads. The topic is made
+when somebody first asks who coordinates.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from kwire.clock import Clock
+from kwire.controller.commands import NewTopic
+from kwire.controller.controller import Controller
+from kwire.controller.image import ImageChange, TopicImage
+from kwire.coordinator.journal import PartitionJournal
+from kwire.coordinator.loading import Loading
+from kwire.coordinator.shard import Machine, Shard
+from kwire.coordinator.timers import Timers
+from kwire.errors import ErrorCode, KwireError, NotCoordinator
+from kwire.log.flush import GroupCommit
+from kwire.replication.hosted import Hosted
+from kwire.tasks import Later, Scheduler, now
+
+M = TypeVar("M", bound=Machine)
+
+_log = logging.getLogger(__name__)
+
+
+class Runtime(Generic[M]):
+    def __init__(
+        self,
+        topic: NewTopic,
+        new_machine: Callable[[], M],
+        *,
+        node_id: int,
+        codec: int,
+        piece_bytes: int,
+        controller: Controller,
+        hosted: Hosted,
+        group_commit: GroupCommit,
+        scheduler: Scheduler,
+        clock: Clock,
+    ) -> None:
+        self._topic = topic
+        self._new_machine = new_machine
+        self._node_id = node_id
+        self._codec = codec
+        self._piece_bytes = piece_bytes
+        self._controller = controller
+        self._hosted = hosted
+        self._group_commit = group_commit
+        self._scheduler = scheduler
+        self._clock = clock
+        self._shards: dict[int, Shard[M]] = {}
+
+    def __iter__(self) -> Iterator[Shard[M]]:
+        return iter(list(self._shards.values()))
+
+    def shard_of(self, key: str) -> Shard[M]:
+        """The shard that coordinates a group or transactional id, if that is here."""
+        image = self._image()
+        shard = None
+        if image is not None:
+            shard = self._shards.get(partition_of(key, len(image.partitions)))
+        if shard is None:
+            raise NotCoordinator()
+        return shard
+
+    def leader_of(self, key: str) -> Later[int | KwireError]:
+        """Which broker coordinates; the internal topic is made if nobody needed it before."""
+        image = self._image()
+        if image is not None:
+            return now(_leader(image, key))
+        created = self._controller.create_topics([self._topic])
+        return created.map(lambda results: self._leader_in(results[0], key))
+
+    def follow(self, change: ImageChange) -> None:
+        """Open and close shards as the internal topic comes and goes."""
+        if any(image.name == self._topic.name for image in change.deleted):
+            self.close()
+        for image in change.topics:
+            if image.name == self._topic.name:
+                self._open_led(image)
+
+    def close(self) -> None:
+        for shard in self._shards.values():
+            shard.close()
+        self._shards.clear()
+
+    def _image(self) -> TopicImage | None:
+        return self._controller.image.topics.get(self._topic.name)
+
+    def _leader_in(self, created: TopicImage | KwireError, key: str) -> int | KwireError:
+        """Two clients may have asked at once: the topic is there for the second one too."""
+        if isinstance(created, TopicImage):
+            return _leader(created, key)
+        image = self._image()
+        if created.code == ErrorCode.TOPIC_ALREADY_EXISTS and image is not None:
+            return _leader(image, key)
+        _log.error("internal topic not created topic=%s: %s", self._topic.name, created.message)
+        return created
+
+    def _open_led(self, image: TopicImage) -> None:
+        for index, state in image.partitions.items():
+            if state.leader == self._node_id and index not in self._shards:
+                try:
+                    self._open(index)
+                except KwireError as error:
+                    _log.error("shard not opened shard=%s-%d: %s", image.name, index, error.message)
+
+    def _open(self, index: int) -> None:
+        partition = self._hosted.find(self._topic.name, index)
+        machine = self._new_machine()
+        journal = PartitionJournal(partition, self._group_commit, self._codec)
+        timers = Timers(self._scheduler, self._clock)
+        shard = self._shards[index] = Shard(machine, journal, timers, self._clock)
+
+        def done(error: Exception | None) -> None:
+            if error is not None:
+                _log.error("shard not loaded shard=%s-%d: %s", self._topic.name, index, error)
+            shard.finish_loading(error)
+
+        Loading(
+            partition.log,
+            partition.high_watermark,
+            machine,
+            piece_bytes=self._piece_bytes,
+            scheduler=self._scheduler,
+            done=done,
+        ).start()
+
+
+def partition_of(key: str, partition_count: int) -> int:
+    """Where a key's state is kept: Java's hash of its text, without the sign."""
+    return (java_hash(key) & 0x7FFF_FFFF) % partition_count
+
+
+def java_hash(text: str) -> int:
+    """What `String.hashCode` gives, as an unsigned number: it counts UTF-16 units."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    total = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        total = (total * 31 + (high << 8 | low)) & 0xFFFF_FFFF
+    return total
+
+
+def _leader(image: TopicImage, key: str) -> int:
+    return image.partitions[partition_of(key, len(image.partitions))].leader

@@ -1,0 +1,245 @@
+"""All groups of one shard: which command goes to which group, and what the log makes of them."""
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kwire.codec.internal import group_metadata, offsets
+from kwire.codec.internal.versioned import version_of
+from kwire.config.broker import BrokerConfig
+from kwire.config.keys import MINUTE_MS
+from kwire.coordinator.decision import Asker, Decision, StoredRecord
+from kwire.errors import (
+    ErrorCode,
+    GroupIdNotFound,
+    IllegalGeneration,
+    NonEmptyGroup,
+    RebalanceInProgress,
+    UnknownMemberId,
+)
+from kwire.groups import commands, expiry, joining, membership
+from kwire.groups.classic import ClassicGroup, GroupState
+from kwire.groups.commands import NO_MEMBER_ID, JoinAnswer
+from kwire.groups.offsets import Offsets, commit, forget
+from kwire.groups.rebalance import Rebalance
+from kwire.types import TopicPartition
+
+RETENTION_TIMER = "retention"
+
+_log = logging.getLogger(__name__)
+
+
+class _Turn(NamedTuple):
+    asker: Asker
+    decision: Decision
+    now_ms: int
+
+
+class Groups:
+    """A coordinator's state machine: `decide`, then `apply`. It does no input or output."""
+
+    def __init__(self, config: BrokerConfig, new_id: Callable[[], str]) -> None:
+        self._config = config
+        self._new_id = new_id
+        self.groups: dict[str, ClassicGroup] = {}
+        self.offsets = Offsets()
+
+    def decide(self, command: Any, asker: Asker, now_ms: int) -> Decision:
+        decision = Decision()
+        _DECIDE[type(command)](self, command, _Turn(asker, decision, now_ms))
+        return decision
+
+    def apply(self, record: StoredRecord) -> None:
+        """Take over one record. What newer protocols store is not ours to understand."""
+        version = version_of(record.key)
+        if version in offsets.KEY_VERSIONS:
+            group_id = self.offsets.apply(record)
+            if record.value is not None and group_id not in self.groups:
+                self.groups[group_id] = ClassicGroup(group_id)
+        elif version == group_metadata.KEY_VERSION:
+            group_id = group_metadata.read_key(record.key)
+            if record.value is None:
+                self.groups.pop(group_id, None)
+            else:
+                group = self.groups.setdefault(group_id, ClassicGroup(group_id))
+                group.take_over(group_metadata.read_value(record.value))
+
+    def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
+        self.offsets.end_transaction(producer_id, is_committed=is_committed)
+
+    def loaded(self, now_ms: int) -> Decision:
+        """Every member gets a full session to show up again."""
+        decision = Decision()
+        self._plan_expiry(decision)
+        for group in self.groups.values():
+            step = Rebalance(group, self._config, decision, now_ms)
+            for member in group.members:
+                step.restart_session(member)
+            if len(group.members) > self._config.group_max_size:
+                step.start("the group is larger than group.max.size allows")
+        return decision
+
+    def unloaded(self) -> Decision:
+        """Whoever waits is to look for another coordinator."""
+        decision = Decision()
+        for group in self.groups.values():
+            step = Rebalance(group, self._config, decision, 0)
+            for member in group.members:
+                not_here = JoinAnswer(member.member_id, code=ErrorCode.NOT_COORDINATOR)
+                step.answer_join(member, not_here)
+                step.answer_sync(member, ErrorCode.NOT_COORDINATOR)
+        return decision
+
+    def find(self, group_id: str) -> ClassicGroup:
+        group = self.groups.get(group_id)
+        if group is None:
+            raise GroupIdNotFound(f"Group {group_id} not found.")
+        return group
+
+    def _join(self, command: commands.Join, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            step = self._step(group, turn)
+            joining.join(step, command, turn.asker, self._new_id)
+        elif command.member_id != NO_MEMBER_ID:
+            refusal = JoinAnswer(command.member_id, code=ErrorCode.UNKNOWN_MEMBER_ID)
+            turn.decision.answer(turn.asker, refusal)
+        else:
+            # The log learns of a group before anybody is in it.
+            stored = ClassicGroup(command.group_id).describe_generation(0, {}, turn.now_ms)
+            turn.decision.write(
+                group_metadata.write_key(command.group_id), group_metadata.write_value(stored)
+            )
+            turn.decision.decides_again = True
+
+    def _sync(self, command: commands.Sync, turn: _Turn) -> None:
+        step = self._step(self._of_member(command.group_id), turn)
+        membership.sync(step, command, turn.asker)
+
+    def _heartbeat(self, command: commands.Heartbeat, turn: _Turn) -> None:
+        step = self._step(self._of_member(command.group_id), turn)
+        turn.decision.answer(turn.asker, membership.heartbeat(step, command))
+
+    def _leave(self, command: commands.Leave, turn: _Turn) -> None:
+        step = self._step(self._of_member(command.group_id), turn)
+        turn.decision.answer(turn.asker, membership.leave(step, command))
+
+    def _commit(self, command: commands.Commit, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            _check_commit(group, command)
+            member = group.members.get(command.member_id)
+            if member is not None:
+                # Whoever commits is alive.
+                self._step(group, turn).restart_session(member)
+        elif command.generation >= 0:
+            raise GroupIdNotFound() if command.knows_missing_groups else IllegalGeneration()
+        turn.decision.answer(turn.asker, commit(command, self._config, turn.decision, turn.now_ms))
+
+    def _delete_offsets(self, command: commands.DeleteOffsets, turn: _Turn) -> None:
+        group = self.find(command.group_id)
+        if group.state is not GroupState.EMPTY and not group.is_of_consumers:
+            raise NonEmptyGroup()
+        stored = set(self.offsets.partitions_of(command.group_id))
+        subscribed = group.subscribed_among({topic for topic, _ in command.partitions})
+        codes = []
+        for topic, index in command.partitions:
+            if topic in subscribed:
+                codes.append(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC)
+                continue
+            codes.append(ErrorCode.NONE)
+            if TopicPartition(topic, index) in stored:
+                forget(command.group_id, TopicPartition(topic, index), turn.decision)
+        turn.decision.answer(turn.asker, codes)
+
+    def _delete_group(self, command: commands.DeleteGroup, turn: _Turn) -> None:
+        group = self.find(command.group_id)
+        if group.state is not GroupState.EMPTY:
+            raise NonEmptyGroup()
+        for partition in self.offsets.partitions_of(command.group_id):
+            forget(command.group_id, partition, turn.decision)
+        turn.decision.write(group_metadata.write_key(command.group_id), None)
+        turn.decision.answer(turn.asker, None)
+
+    def _end_session(self, command: commands.SessionOver, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            self._step(group, turn).end_session(command.member_id)
+
+    def _end_initial_delay(self, command: commands.InitialDelayOver, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            self._step(group, turn).end_initial_delay(command)
+
+    def _end_join(self, command: commands.JoinOver, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            self._step(group, turn).finish_joining()
+
+    def _end_sync(self, command: commands.SyncOver, turn: _Turn) -> None:
+        group = self.groups.get(command.group_id)
+        if group is not None:
+            self._step(group, turn).end_sync_phase(command)
+
+    def _expire(self, command: commands.ExpireOffsets, turn: _Turn) -> None:
+        retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
+        for group_id, group in self.groups.items():
+            gone = expiry.expired(
+                group, self.offsets, retention_ms=retention_ms, now_ms=turn.now_ms
+            )
+            for partition in gone:
+                forget(group_id, partition, turn.decision)
+            if expiry.is_abandoned(group, self.offsets, gone):
+                turn.decision.write(group_metadata.write_key(group_id), None)
+        if turn.decision.records:
+            _log.info("offsets and groups expired records=%d", len(turn.decision.records))
+        self._plan_expiry(turn.decision)
+
+    def _forget_topics(self, command: commands.ForgetTopics, turn: _Turn) -> None:
+        for group_id, partition in self.offsets.with_topics(command.topics):
+            forget(group_id, partition, turn.decision)
+
+    def _plan_expiry(self, decision: Decision) -> None:
+        interval_ms = self._config.offsets_retention_check_interval_ms
+        decision.start_timer(RETENTION_TIMER, interval_ms, commands.ExpireOffsets())
+
+    def _step(self, group: ClassicGroup, turn: _Turn) -> Rebalance:
+        return Rebalance(group, self._config, turn.decision, turn.now_ms)
+
+    def _of_member(self, group_id: str) -> ClassicGroup:
+        """The group that somebody says to be a member of."""
+        group = self.groups.get(group_id)
+        if group is None:
+            raise UnknownMemberId()
+        return group
+
+
+def _check_commit(group: ClassicGroup, command: commands.Commit) -> None:
+    """Members commit for their generation; others only while a group has no members."""
+    if command.generation < 0 and group.state is GroupState.EMPTY:
+        return
+    is_member = command.generation >= 0 or command.member_id or command.instance_id is not None
+    if not is_member:
+        raise UnknownMemberId()
+    group.members.check(command.member_id, command.instance_id)
+    if command.generation != group.generation:
+        raise IllegalGeneration()
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        raise RebalanceInProgress()
+
+
+_DECIDE: dict[type, Callable[[Groups, Any, _Turn], None]] = {
+    commands.Join: Groups._join,
+    commands.Sync: Groups._sync,
+    commands.Heartbeat: Groups._heartbeat,
+    commands.Leave: Groups._leave,
+    commands.Commit: Groups._commit,
+    commands.DeleteOffsets: Groups._delete_offsets,
+    commands.DeleteGroup: Groups._delete_group,
+    commands.SessionOver: Groups._end_session,
+    commands.InitialDelayOver: Groups._end_initial_delay,
+    commands.JoinOver: Groups._end_join,
+    commands.SyncOver: Groups._end_sync,
+    commands.ExpireOffsets: Groups._expire,
+    commands.ForgetTopics: Groups._forget_topics,
+}
