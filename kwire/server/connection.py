@@ -5,21 +5,22 @@ that must wait keeps its place in `_pending`, and later answers wait behind it. 
 not read its answers, or asks for too many at once, is not read from until it catches up.
 """
 
-import asyncio
 import logging
 import socket
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kwire.clock import Clock
 from kwire.errors import KafkaStorageError
 from kwire.handlers.context import HangUp, Peer
 from kwire.log.file_slice import FileSlice
-from kwire.server.dispatch import Answer, Dispatch, LaterAnswer
+from kwire.server.dispatch import Answer, LaterAnswer
 from kwire.server.inbox import BadFrame, Inbox
+from kwire.server.loop import SocketLoop
 from kwire.server.memory import FREE_BYTES, RequestMemory
 from kwire.server.outbox import Outbox, Progress, release
+from kwire.tasks import Scheduler
 
 MAX_PENDING_ANSWERS = 1_000
 MAX_QUEUED_BYTES = 1024 * 1024
@@ -27,6 +28,12 @@ FRAMES_PER_TURN = 256
 """After so many requests of one client the others have their turn."""
 
 _log = logging.getLogger(__name__)
+
+
+class Answering(Protocol):
+    """Whoever knows the answers; see `dispatch.Conversation`."""
+
+    def answer(self, frame: memoryview) -> Answer | LaterAnswer | None: ...
 
 
 class ConnectionEnd(NamedTuple):
@@ -66,8 +73,9 @@ class Connection:
         sock: socket.socket,
         peer: Peer,
         *,
-        loop: asyncio.AbstractEventLoop,
-        dispatch: Dispatch,
+        loop: SocketLoop,
+        scheduler: Scheduler,
+        conversation: Answering,
         memory: RequestMemory,
         scratch: memoryview,
         max_frame_bytes: int,
@@ -77,8 +85,8 @@ class Connection:
         self._sock = sock
         self.peer = peer
         self._loop = loop
-        self._conversation = dispatch.conversation(peer)
-        self._scheduler = dispatch.scheduler
+        self._scheduler = scheduler
+        self._conversation = conversation
         self._memory = memory
         self._clock = clock
         self._on_end = on_end
@@ -217,28 +225,29 @@ class Connection:
             self._outbox.put(*answer)
 
     def _send(self) -> None:
-        if self._is_closed or self._is_writing or self._is_loading:
+        if self._is_closed:
             return
         try:
+            if self._is_writing or self._is_loading:
+                self._queue_up()
+                return
             progress = self._outbox.send(self._sock)
+            if progress is not Progress.DONE:
+                self._go_on_later(progress)
         except (OSError, KafkaStorageError) as error:
             self._give_up(error)
-            return
-        if progress is not Progress.DONE:
-            self._go_on_later(progress)
 
     def _go_on_later(self, progress: Progress) -> None:
         """What is not sent waits for the socket or for the disk, whichever is behind."""
-        try:
-            self._outbox.hold()
-            if progress is Progress.COLD:
-                self._load()
-        except OSError as error:
-            self._give_up(error)
-            return
-        if progress is Progress.FULL and not self._is_writing:
+        if progress is Progress.COLD:
+            self._load()
+        else:
             self._is_writing = True
             self._loop.add_writer(self._sock, self._on_writable)
+        self._queue_up()
+
+    def _queue_up(self) -> None:
+        self._outbox.hold()
         if self._outbox.queued_bytes > MAX_QUEUED_BYTES:
             self._pause("unread answers")
 
@@ -266,14 +275,14 @@ class Connection:
         if isinstance(outcome, Exception):
             self._give_up(outcome)
             return
+        self.was_active = True
         try:
             progress = self._outbox.send_loaded(self._sock, outcome)
+            if progress is not Progress.DONE:
+                self._go_on_later(progress)
         except (OSError, KafkaStorageError) as error:
             self._give_up(error)
             return
-        self.was_active = True
-        if progress is not Progress.DONE:
-            self._go_on_later(progress)
         self._resume_when_sent()
 
     def _give_up(self, error: Exception) -> None:

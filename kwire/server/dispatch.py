@@ -8,6 +8,7 @@ with UNSUPPORTED_VERSION and the range of ApiVersions alone, because clients neg
 import logging
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kwire.codec import apis
@@ -26,6 +27,9 @@ _pack_head = struct.Struct(">ii").pack
 _pack_flexible_head = struct.Struct(">iix").pack
 
 _log = logging.getLogger(__name__)
+
+Answer = tuple[list[Piece], int]
+"""A whole frame and its size."""
 
 
 class Lane:
@@ -58,7 +62,7 @@ class Lane:
             self.pack_head = _pack_flexible_head
             self.head_bytes = 5
 
-    def frame(self, correlation_id: int, response: Any) -> "Answer":
+    def frame(self, correlation_id: int, response: Any) -> Answer:
         """The whole answer as buffers: length, header, body."""
         pieces: list[Piece] = self.encode(response)  # type: ignore[assignment]  # may hold slices
         size = self.head_bytes + (len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces)))
@@ -66,19 +70,14 @@ class Lane:
         return pieces, size + 4
 
 
-Answer = tuple[list[Piece], int]
-"""An answer frame and its size."""
-
-
 class LaterAnswer:
     """An answer that is not known yet; encoded once it is, even if others go out before it."""
 
-    __slots__ = ("_correlation_id", "_lane", "_waits_for", "answer", "is_broken")
+    __slots__ = ("_encode", "_waits_for", "answer", "is_broken")
 
-    def __init__(self, lane: Lane, correlation_id: int, waits_for: Later[Any]) -> None:
-        self._lane = lane
-        self._correlation_id = correlation_id
+    def __init__(self, waits_for: Later[Any], encode: Callable[[Any], Answer]) -> None:
         self._waits_for = waits_for
+        self._encode = encode
         self.answer: Answer | None = None
         self.is_broken = False
         """Whether a bug of ours made the answer impossible."""
@@ -86,10 +85,10 @@ class LaterAnswer:
     def then(self, callback: Callable[["LaterAnswer"], None]) -> None:
         def known(response: Any) -> None:
             try:
-                self.answer = self._lane.frame(self._correlation_id, response)
+                self.answer = self._encode(response)
             except Exception:
-                # Whoever completed this answer is another client's request: it must not suffer.
-                _log.exception("answer failed api=%s", self._lane.api.name)
+                # Another client's request may have completed this answer: it must not suffer.
+                _log.exception("answer failed response=%s", type(response).__name__)
                 self.is_broken = True
             callback(self)
 
@@ -182,7 +181,7 @@ def _answer(
     try:
         result = lane.handle(ctx, request)
         if result.__class__ is Later and not result.done:
-            return LaterAnswer(lane, correlation_id, result)
+            return LaterAnswer(result, partial(lane.frame, correlation_id))
         if result is None:
             return None
         response = result.value if result.__class__ is Later else result

@@ -6,7 +6,6 @@ over a limit is closed at once. Three clocks end a connection: no request within
 wait for memory, a frame that is still arriving after `SLOW_FRAME_S`.
 """
 
-import asyncio
 import errno
 import logging
 import socket
@@ -19,8 +18,10 @@ from kwire.handlers.context import Peer
 from kwire.server.complaints import Complaints
 from kwire.server.connection import Connection, ConnectionEnd
 from kwire.server.dispatch import Dispatch
+from kwire.server.loop import SocketLoop
 from kwire.server.memory import RequestMemory
 from kwire.server.outbox import new_scratch
+from kwire.tasks import Timer
 
 BACKLOG = 1024
 ACCEPTS_PER_TURN = 64
@@ -38,7 +39,7 @@ class Listeners:
         config: BrokerConfig,
         dispatch: Dispatch,
         clock: Clock,
-        loop: asyncio.AbstractEventLoop,
+        loop: SocketLoop,
     ) -> None:
         self._config = config
         self._dispatch = dispatch
@@ -50,7 +51,7 @@ class Listeners:
         self._per_host: Counter[str] = Counter()
         self._sockets: list[tuple[socket.socket, str]] = []
         self._complaints = Complaints(_log, clock)
-        self._sweep_timer: asyncio.TimerHandle | None = None
+        self._sweep_timer: Timer | None = None
 
     @property
     def connection_count(self) -> int:
@@ -125,7 +126,8 @@ class Listeners:
             sock,
             peer,
             loop=self._loop,
-            dispatch=self._dispatch,
+            scheduler=self._dispatch.scheduler,
+            conversation=self._dispatch.conversation(peer),
             memory=self._memory,
             scratch=self._scratch,
             max_frame_bytes=self._config.socket_request_max_bytes,

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kwire.tasks import Timer
 
@@ -23,6 +24,26 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio.new_event_loop()
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
+
+
+class SocketLoop(Protocol):
+    """What sockets need of the event loop; asyncio's loops are such."""
+
+    def add_reader(
+        self, fd: socket.socket, callback: Callable[..., Any], /, *args: Any
+    ) -> None: ...
+
+    def remove_reader(self, fd: socket.socket, /) -> bool: ...
+
+    def add_writer(
+        self, fd: socket.socket, callback: Callable[..., Any], /, *args: Any
+    ) -> None: ...
+
+    def remove_writer(self, fd: socket.socket, /) -> bool: ...
+
+    def call_soon(self, callback: Callable[..., Any], /, *args: Any) -> object: ...
+
+    def call_later(self, delay: float, callback: Callable[..., Any], /, *args: Any) -> Timer: ...
 
 
 class LoopScheduler:
