@@ -1,0 +1,122 @@
+"""The `kwire` command itself: help, versions, exit codes, and how it tells bad news."""
+
+import ast
+import errno
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from kwire import __version__
+from kwire.cli import main as main_module
+from kwire.cli.failures import CommandFailed, WrongUsage
+from kwire.cli.main import COMMANDS, Command, main
+from kwire.errors import InvalidTopic
+from kwire.peers.failures import Unreachable
+
+Captured = pytest.CaptureFixture[str]
+Typed = Callable[[BaseException], int]
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Run a command that ends with a given exception."""
+
+    def run_into(trouble: BaseException) -> int:
+        def run(_: object) -> int:
+            raise trouble
+
+        command = SimpleNamespace(configure=lambda parser: None, run=run)
+        monkeypatch.setitem(COMMANDS, "broken", Command("broken", "fails"))
+        monkeypatch.setattr(main_module, "import_module", lambda name: command)
+        return main(["broken"])
+
+    return run_into
+
+
+@pytest.mark.parametrize("words", [["help"], ["--help"], ["-h"]])
+def test_help_names_every_command(capsys: Captured, words: list[str]) -> None:
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    for name, command in COMMANDS.items():
+        assert f"  {name} " in told
+        assert command.summary in told
+
+
+def test_help_about_one_command_is_its_own_help(capsys: Captured) -> None:
+    assert main(["help", "topic"]) == 0
+    assert "usage: kwire topic" in capsys.readouterr().out
+
+
+def test_no_command_at_all_is_wrong_usage(capsys: Captured) -> None:
+    assert main([]) == 2
+    assert "usage: kwire" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--version"], ["version"], ["-V"]])
+def test_the_version_is_told(capsys: Captured, words: list[str]) -> None:
+    assert main(words) == 0
+    assert capsys.readouterr().out == f"kwire {__version__}\n"
+
+
+def test_a_command_nearly_right_is_suggested(capsys: Captured) -> None:
+    assert main(["topics"]) == 2
+    assert capsys.readouterr().err == "kwire: no command 'topics'; did you mean 'topic'?\n"
+
+
+def test_a_command_nobody_knows_points_to_the_help(capsys: Captured) -> None:
+    assert main(["xyzzy"]) == 2
+    assert "`kwire help` lists the commands" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "told"),
+    [
+        (CommandFailed("no luck"), 1, "no luck"),
+        (WrongUsage("not like this"), 2, "not like this"),
+        (Unreachable("no broker"), 1, "no broker"),
+        (InvalidTopic(), 1, "The name cannot be a topic's name."),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.log"), 1, "a.log: No such file"),
+        (OSError("odd"), 1, "odd"),
+    ],
+)
+def test_trouble_is_one_line_and_an_exit_code(
+    failing: Typed, capsys: Captured, trouble: BaseException, code: int, told: str
+) -> None:
+    assert failing(trouble) == code
+    assert capsys.readouterr().err == f"kwire broken: {told}\n"
+
+
+def test_an_interrupt_ends_quietly_as_shells_expect(failing: Typed, capsys: Captured) -> None:
+    assert failing(KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bug_is_not_dressed_up(failing: Typed) -> None:
+    with pytest.raises(ZeroDivisionError):
+        failing(ZeroDivisionError())
+
+
+def test_a_reader_that_leaves_ends_us_quietly() -> None:
+    code = "import sys; from kwire.cli.main import main; sys.exit(main(['help']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 141
+
+
+def test_only_the_command_that_was_typed_is_imported() -> None:
+    code = (
+        "import sys; from kwire.cli.main import main; main(['--version']);"
+        "print(sorted(name for name in sys.modules if name.startswith('kwire.')))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = set(ast.literal_eval(shown.stdout.splitlines()[1]))
+    assert not loaded & {command.module for command in COMMANDS.values()}
+    assert not any(name.startswith(("kwire.codec", "kwire.log", "kwire.app")) for name in loaded)
