@@ -7,9 +7,8 @@ A damaged file is worth nothing: it reads as empty, and what it said is found an
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 
-from kwire.log.files import write_atomically
+from kwire.log.files import read_if_there, write_atomically
 from kwire.types import TopicPartition
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -20,34 +19,31 @@ CLEANED = "cleaner-offset-checkpoint"
 _log = logging.getLogger(__name__)
 
 
-def read_lines(path: Path) -> list[list[str]]:
-    try:
-        text = path.read_text()
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError) as error:
-        _log.warning("checkpoint unreadable path=%s error=%s", path.name, error)
-        return []
-    lines = text.split("\n")
+def read_lines(path: str) -> list[list[str]] | None:
+    """The words of each entry; None if there is no file, or none that can be believed."""
+    data = read_if_there(path)
+    if data is None:
+        return None
+    lines = data.decode(errors="replace").split("\n")
     entries = [line.split(" ") for line in lines[2:] if line]
     if len(lines) < 2 or lines[0] != "0" or lines[1] != str(len(entries)):
-        _log.warning("checkpoint damaged path=%s", path.name)
-        return []
+        _log.warning("checkpoint damaged path=%s", path)
+        return None
     return entries
 
 
-def write_lines(path: Path, lines: list[str], *, durable: bool = True) -> None:
+def write_lines(path: str, lines: list[str], *, durable: bool = True) -> None:
     text = "\n".join(["0", str(len(lines)), *lines]) + "\n"
     write_atomically(path, text.encode(), durable=durable)
 
 
-def read_offsets(path: Path) -> dict[TopicPartition, int]:
+def read_offsets(path: str) -> dict[TopicPartition, int]:
     offsets = {}
-    for entry in read_lines(path):
-        if len(entry) == 3 and entry[1].isdigit() and entry[2].lstrip("-").isdigit():
+    for entry in read_lines(path) or ():
+        if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit():
             offsets[TopicPartition(entry[0], int(entry[1]))] = int(entry[2])
     return offsets
 
 
-def write_offsets(path: Path, offsets: Mapping[TopicPartition, int]) -> None:
+def write_offsets(path: str, offsets: Mapping[TopicPartition, int]) -> None:
     write_lines(path, [f"{tp.topic} {tp.partition} {at}" for tp, at in sorted(offsets.items())])

@@ -108,7 +108,7 @@ class Cleaner:
         self._scheduler = scheduler
         self._clock = clock
         self._trash = trash
-        self._checkpoint = directory / checkpoints.CLEANED
+        self._checkpoint = f"{directory}/{checkpoints.CLEANED}"
         self._cleaned_to = checkpoints.read_offsets(self._checkpoint)
         self._key_map_bytes = key_map_bytes
         self._bytes_per_second = bytes_per_second
@@ -212,7 +212,7 @@ def plan(
     """Everything a thread needs for a round, taken down in the loop."""
     log = dirt.log
     return CompactionJob(
-        directory=log.directory,
+        directory=str(log.directory),
         sources=tuple(s for s in log.segments[:-1] if s.base_offset < dirt.end_offset),
         first_dirty_offset=dirt.first_dirty_offset,
         transaction_indexes=tuple(segment.transaction_index for segment in log.segments),

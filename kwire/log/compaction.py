@@ -12,7 +12,6 @@ tells how far it reaches, which an interrupted swap is finished by.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from kwire.codec.records.batch import BatchHeader, crc_holds, each_batch, parse_header
@@ -20,7 +19,7 @@ from kwire.codec.records.record import each_record
 from kwire.config.topic import TopicConfig
 from kwire.errors import CorruptMessage, InvalidRecord
 from kwire.log.batch_filter import BatchFilter, LastOfProducer, TransactionTrail
-from kwire.log.files import OpenFiles, sync_directory
+from kwire.log.files import OpenFiles, append_at, sync_path, unlink_if_there
 from kwire.log.key_map import KeyMap
 from kwire.log.segment import Segment
 from kwire.log.transaction_index import AbortedTxn, TransactionIndex
@@ -38,7 +37,7 @@ class CompactionCancelled(Exception):
 class CompactionJob:
     """One round, as values: nothing here changes while a thread works on it but the flag."""
 
-    directory: Path
+    directory: str
     sources: tuple[Segment, ...]
     first_dirty_offset: int
     transaction_indexes: tuple[TransactionIndex, ...]
@@ -69,6 +68,7 @@ class Prepared(NamedTuple):
 
 def prepare(job: CompactionJob) -> Prepared:
     """Write the new segments. Blocking, for a thread; leaves nothing behind when it fails."""
+    _remove_cleaned(job.directory)
     aborted = [entry for index in job.transaction_indexes for entry in index.entries()]
     keys = _map_keys(job, aborted)
     cleaned_to = keys.latest_offset + 1
@@ -85,14 +85,19 @@ def prepare(job: CompactionJob) -> Prepared:
     try:
         for group in group_by_size(sources, job.config.segment_bytes):
             replacements.append(_clean(job, group, filter_, trail))
-        sync_directory(job.directory)
+        sync_path(job.directory)
     except BaseException:
-        for path in job.directory.glob(f"*{CLEANED}"):
-            path.unlink(missing_ok=True)
+        _remove_cleaned(job.directory)
         raise
     before = sum(source.size_bytes for source in sources)
     after = sum(replacement.new.size_bytes for replacement in replacements)
     return Prepared(job, replacements, cleaned_to, before, after)
+
+
+def _remove_cleaned(directory: str) -> None:
+    for name in os.listdir(directory):
+        if name.endswith(CLEANED):
+            unlink_if_there(f"{directory}/{name}")
 
 
 def group_by_size(segments: Sequence[Segment], limit_bytes: int) -> list[tuple[Segment, ...]]:
@@ -159,8 +164,10 @@ def _clean(
         for header, batch in _batches(job, source):
             kept = filter_.survivor(batch, header, is_last=header.next_offset == end)
             if kept is not None:
-                interval = job.config.index_interval_bytes
-                new.append(kept, parse_header(kept), header.base_offset, interval)
+                written = parse_header(kept)
+                # The time of a bare header is no record's time.
+                told = written if written.records_count else written._replace(max_timestamp=-1)
+                new.append(kept, told, header.base_offset, job.config.index_interval_bytes)
     for entry in trail.still_aborted:
         new.transaction_index.append(entry)
     # An older round may have left a later end than the batches that are still there.
@@ -174,29 +181,20 @@ def _new_segment(job: CompactionJob, base_offset: int) -> Segment:
 
     The index of aborted transactions is there even if it stays empty: it replaces an older one.
     """
-    new = Segment(job.directory, base_offset, OpenFiles(limit=1), job.now_ms)
-    for part in (new.file, new.offset_index, new.time_index, new.transaction_index):
-        part.path = part.path.with_name(part.path.name + CLEANED)
-        part.path.unlink(missing_ok=True)
-    new.start_empty()
-    new.touch()
-    new.transaction_index.path.touch()
+    new = Segment(job.directory, base_offset, OpenFiles(limit=1), job.now_ms, CLEANED)
+    new.create()
+    append_at(new.transaction_index.path, b"", 0)
     return new
 
 
-def _bring_to_disk(new: Segment, like: Path) -> None:
+def _bring_to_disk(new: Segment, like: str) -> None:
     """Sync every file; the segment is as old as the last of those it replaces."""
     new.close_for_writing()
-    new.flush()
-    new.file.close()
-    modified = like.stat().st_mtime_ns
+    new.drop()
+    modified = os.stat(like).st_mtime_ns
     os.utime(new.file.path, ns=(modified, modified))
     for path in new.paths():
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        sync_path(path)
 
 
 def _batches(job: CompactionJob, source: Segment) -> Iterator[tuple[BatchHeader, memoryview]]:
@@ -223,5 +221,5 @@ def _larger_piece(piece: memoryview, source: Segment, position: int) -> int:
     """The size of the batch at `position`, which did not fit into the piece that was read."""
     size_bytes = parse_header(piece).size_bytes
     if size_bytes <= len(piece) or position + size_bytes > source.size_bytes:
-        raise CorruptMessage(f"{source.file.path.name} has no whole batch at {position}")
+        raise CorruptMessage(f"{source.file.name} has no whole batch at {position}")
     return size_bytes

@@ -38,8 +38,8 @@ class FileSlice:
 
     def read_cached(self, buffer: memoryview) -> int:
         """Fill `buffer` as far as the page cache can; 0 means that the disk must be asked."""
-        fd = self._file.fd() if self._held is None else self._held.fd
         try:
+            fd = self._file.fd() if self._held is None else self._held.fd
             count = os.preadv(fd, [buffer], self._position, _NOWAIT)
         except BlockingIOError:
             return 0
@@ -50,8 +50,24 @@ class FileSlice:
             # all readers more than a cold read costs one.
             count = os.preadv(fd, [buffer], self._position)
         if not count:
-            raise self._unreadable(OSError(errno.EIO, "it ends too early"))
+            raise self._unreadable(EOFError("it ends too early"))
         return count
+
+    def load_cached(self) -> bytearray | None:
+        """All of it, if the page cache has it; never waits for the disk."""
+        data = bytearray(self.size)
+        return data if self.read_cached(memoryview(data)) == self.size else None
+
+    def load(self) -> bytes:
+        """All of it, from wherever it is. Safe in a thread: the file is opened once more."""
+        try:
+            fd = os.open(self._file.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return read_fully(fd, self.size, self._position)
+            finally:
+                os.close(fd)
+        except (OSError, EOFError) as error:
+            raise self._unreadable(error) from error
 
     def skip(self, count: int) -> None:
         """Those bytes were sent."""
@@ -84,11 +100,14 @@ class FileSlice:
         assert self._held is not None
         try:
             return read_fully(self._held.fd, self.size, self._position)
-        except OSError as error:
+        except (OSError, EOFError) as error:
             raise self._unreadable(error) from error
 
-    def _unreadable(self, error: OSError) -> KafkaStorageError:
-        return KafkaStorageError(f"cannot read {os.path.basename(self._file.path)}: {error}")
+    def _unreadable(self, error: OSError | EOFError) -> KafkaStorageError:
+        """A file that is gone or cut was so by our own doing; other errors are the disk's."""
+        if isinstance(error, EOFError | FileNotFoundError):
+            return KafkaStorageError(f"cannot read {self._file.name}: {error}")
+        return self._file.files.refusal(f"read {self._file.name}", error)
 
 
 class _SharedDescriptor:

@@ -6,15 +6,22 @@ descriptor: they open the file for themselves, or work on a duplicate.
 """
 
 import errno
+import logging
 import os
 import resource
-from pathlib import Path
+from collections.abc import Iterable
+from contextlib import suppress
 
 from kwire.errors import KafkaStorageError
 from kwire.log.index_cache import IndexCache
 
-_NOWAIT = getattr(os, "RWF_NOWAIT", 0)
 _TOO_MANY_OPEN = (errno.EMFILE, errno.ENFILE)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, *_TOO_MANY_OPEN)
+_NAMES = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM)
+_HARMLESS = frozenset((*_NO_ROOM, *_NAMES))
+"""Errors that say nothing about what is on disk already: no room, or a name that is in the way."""
+
+_log = logging.getLogger(__name__)
 
 
 def default_handle_limit() -> int:
@@ -52,9 +59,22 @@ class OpenFiles:
         for _ in range((len(self._open) + 1) // 2):
             self._close_one()
 
-    def fail(self, reason: str) -> None:
+    def refusal(self, doing: str, error: OSError) -> KafkaStorageError:
+        """What to tell whoever asked; if the disk itself is at fault, the directory is given up."""
+        if error.errno in _HARMLESS:
+            return KafkaStorageError(f"cannot {doing}: {error}")
+        return self.give_up(doing, error)
+
+    def give_up(self, doing: str, error: Exception) -> KafkaStorageError:
+        """Take the directory offline; only the first reason is kept and logged."""
+        reason = f"cannot {doing}: {error}"
         if self.fault is None:
-            self.fault = reason
+            self.fault = f"the log directory is offline: {reason}"
+            _log.error("log directory offline: %s", reason)
+        return KafkaStorageError(reason)
+
+    def offline(self) -> KafkaStorageError:
+        return KafkaStorageError(self.fault)
 
     def _close_one(self) -> None:
         """Close the oldest file; one that was used since it was looked at last gets a second go."""
@@ -68,19 +88,23 @@ class OpenFiles:
 
 
 class LogFile:
-    __slots__ = ("_fd", "_files", "path", "was_used")
+    __slots__ = ("_fd", "files", "path", "was_used")
 
-    def __init__(self, path: Path, files: OpenFiles) -> None:
+    def __init__(self, path: str, files: OpenFiles) -> None:
         self.path = path
-        self._files = files
+        self.files = files
         self._fd = -1
         self.was_used = False
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.path)
 
     def fd(self) -> int:
         self.was_used = True
         if self._fd < 0:
             self._fd = self._open()
-            self._files.opened(self)
+            self.files.opened(self)
         return self._fd
 
     def create(self) -> None:
@@ -96,11 +120,8 @@ class LogFile:
 
     def close(self) -> None:
         if self._fd >= 0:
-            self._files.closed(self)
+            self.files.closed(self)
             self.release()
-
-    def sync(self) -> None:
-        os.fdatasync(self.fd())
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
@@ -109,60 +130,46 @@ class LogFile:
         except OSError as error:
             if error.errno not in _TOO_MANY_OPEN:
                 raise
-        self._files.close_some()
+        self.files.close_some()
         return os.open(self.path, flags)
 
 
-class FileSlice:
-    """Bytes of a segment that a reader is about to get."""
-
-    __slots__ = ("_file", "_position", "end_offset", "size")
-
-    def __init__(self, file: LogFile, position: int, size: int, end_offset: int) -> None:
-        self._file = file
-        self._position = position
-        self.size = size
-        self.end_offset = end_offset
-
-    def load_cached(self) -> bytearray | None:
-        """The bytes, if the page cache has all of them; never waits for the disk."""
-        data = bytearray(self.size)
-        try:
-            count = os.preadv(self._file.fd(), [data], self._position, _NOWAIT)
-        except BlockingIOError:
-            return None
-        except OSError as error:
-            if error.errno != errno.EOPNOTSUPP:
-                raise self._unreadable(error) from error
-            # A file system without the question (some overlays): a thread for every read costs
-            # all readers more than a cold read costs one.
-            return bytearray(self.load())
-        return data if count == self.size else None
-
-    def load(self) -> bytes:
-        """The bytes, from wherever they are. Safe in a thread."""
-        try:
-            fd = os.open(self._file.path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                return read_fully(fd, self.size, self._position)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, error: OSError) -> KafkaStorageError:
-        return KafkaStorageError(f"cannot read {self._file.path.name}: {error}")
-
-
 def read_fully(fd: int, size: int, position: int) -> bytes:
-    """Exactly that many bytes; a file that ends too early is an error."""
+    """Exactly that many bytes; EOFError when the file ends before."""
     data = os.pread(fd, size, position)
     while len(data) < size:
         more = os.pread(fd, size - len(data), position + len(data))
         if not more:
-            raise OSError(errno.EIO, f"the file ends before byte {position + size}")
+            raise EOFError(f"the file ends before byte {position + size}")
         data += more
     return data
+
+
+def read_if_there(path: str) -> bytes | None:
+    """A small file as a whole, None if there is none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_fully(fd, os.fstat(fd).st_size, 0)
+    finally:
+        os.close(fd)
+
+
+def read_last(path: str, entry_bytes: int) -> tuple[int, bytes] | None:
+    """How many entries a file has, and the last one; None if it is missing or torn."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        size = os.fstat(fd).st_size
+        if size % entry_bytes:
+            return None
+        return size // entry_bytes, os.pread(fd, entry_bytes, max(0, size - entry_bytes))
+    finally:
+        os.close(fd)
 
 
 def write_fully(fd: int, data: bytes) -> None:
@@ -170,8 +177,11 @@ def write_fully(fd: int, data: bytes) -> None:
         data = data[os.write(fd, data) :]
 
 
-def append_at(path: Path, data: bytes, position: int) -> None:
-    """Let a file hold `data` from `position` on and nothing after it; it is made if need be."""
+def append_at(path: str, data: bytes, position: int) -> None:
+    """Let a file hold `data` from `position` on and nothing after it; it is made if need be.
+
+    A file of which only a part could be written is removed: half an index is worse than none.
+    """
     if not data and position:
         return
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -179,22 +189,37 @@ def append_at(path: Path, data: bytes, position: int) -> None:
         os.ftruncate(fd, position)
         os.lseek(fd, position, os.SEEK_SET)
         write_fully(fd, data)
+    except OSError:
+        os.unlink(path)
+        raise
     finally:
         os.close(fd)
 
 
-def sync_directory(path: Path) -> None:
-    """Make creations, renames and removals in a directory durable."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+def unlink_if_there(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def sync_path(path: str) -> None:
+    """Bring a file to the disk, or what a directory lists."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:
         os.close(fd)
 
 
-def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
+def sync_paths(paths: Iterable[str]) -> None:
+    """Sync those that are still there: an index may have left with its segment."""
+    for path in paths:
+        with suppress(FileNotFoundError):
+            sync_path(path)
+
+
+def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
     """Replace a small file as a whole: readers see the old or the new one, also after a crash."""
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = path + ".tmp"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         write_fully(fd, data)
@@ -204,4 +229,4 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
         os.close(fd)
     os.rename(temporary, path)
     if durable:
-        sync_directory(path.parent)
+        sync_path(os.path.dirname(path))

@@ -5,15 +5,17 @@ waits for the disk: `GroupCommit` holds the answers of a turn of the loop and fl
 for all of them. A flush that has become slow (more than a millisecond on average) is left to a
 thread, so that the loop goes on receiving; what comes in meanwhile shares the next one.
 
-A failed flush is final: its log takes no more writes, and nobody who waited is told of success.
+A failed flush is final: its directory goes offline, and nobody who waited is told of success.
 The kernel may have dropped the data it could not write, so trying again would prove nothing.
 """
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from kwire.errors import KafkaStorageError
+from kwire.log.files import sync_paths
 from kwire.log.partition_log import PartitionLog
 from kwire.tasks import Scheduler
 
@@ -62,10 +64,10 @@ class GroupCommit:
         self._is_called = False
         for log in [log for log in self._waiting if log not in self._in_pool]:
             answers = self._waiting.pop(log)
-            if self.average_s > SLOW_FLUSH_S and not log.is_failed:
-                self._flush_in_pool(log, answers)
-            else:
+            if self.average_s <= SLOW_FLUSH_S or log.is_failed:
                 _tell(answers, self._flush_here(log))
+            else:
+                self._flush_in_pool(log, answers)
 
     def _flush_here(self, log: PartitionLog) -> KafkaStorageError | None:
         start = self._monotonic()
@@ -77,33 +79,18 @@ class GroupCommit:
         return None
 
     def _flush_in_pool(self, log: PartitionLog, answers: list[Answer]) -> None:
-        """The thread gets descriptors of its own, which remember the same errors as ours."""
-        end = log.next_offset
-        descriptors = [os.dup(segment.file.fd()) for segment in log.dirty_segments()]
+        start = self._monotonic()
         self._in_pool.add(log)
 
-        def work() -> float:
-            start = self._monotonic()
-            try:
-                for fd in descriptors:
-                    os.fdatasync(fd)
-            finally:
-                for fd in descriptors:
-                    os.close(fd)
-            return self._monotonic() - start
-
-        def done(outcome: float | Exception) -> None:
+        def done(error: KafkaStorageError | None) -> None:
             self._in_pool.discard(log)
-            if isinstance(outcome, Exception):
-                _tell(answers, log.fail_flush(outcome))
-            else:
-                self._took(outcome)
-                log.note_flushed(end)
-                _tell(answers, None)
+            if error is None:
+                self._took(self._monotonic() - start)
+            _tell(answers, error)
             if log in self._waiting:
                 self._end_turn()
 
-        self._scheduler.in_pool(work, done)
+        flush_in_pool(log, log.next_offset, self._scheduler, done)
 
     def _took(self, seconds: float) -> None:
         self.average_s += NEWEST_WEIGHT * (seconds - self.average_s)
@@ -112,3 +99,71 @@ class GroupCommit:
 def _tell(answers: list[Answer], error: KafkaStorageError | None) -> None:
     for answer in answers:
         answer(error)
+
+
+class BackgroundFlush:
+    """Brings closed segments to disk soon after their roll, as Kafka does, one log at a time.
+
+    A crash then leaves little to check, and `checkpoint` has something to tell.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._waiting: deque[PartitionLog] = deque()
+        self._is_running = False
+
+    def flush_closed(self, logs: Iterable[PartitionLog]) -> None:
+        """To be called every now and then; a round that is under way is not repeated."""
+        if not self._is_running:
+            self._waiting.extend(log for log in logs if log.active.base_offset > log.recovery_point)
+            self._next(None)
+
+    def _next(self, _: KafkaStorageError | None) -> None:
+        self._is_running = bool(self._waiting)
+        if self._waiting:
+            log = self._waiting.popleft()
+            flush_in_pool(log, log.active.base_offset, self._scheduler, self._next)
+
+
+def flush_in_pool(
+    log: PartitionLog,
+    end_offset: int,
+    scheduler: Scheduler,
+    done: Callable[[KafkaStorageError | None], None],
+) -> None:
+    """Let a thread bring to disk what is below `end_offset`.
+
+    It works on duplicates of our descriptors: those remember the same errors as ours.
+    """
+    dirty = [segment for segment in log.dirty_segments() if segment.base_offset < end_offset]
+    descriptors: list[int] = []
+    try:
+        for segment in dirty:
+            descriptors.append(os.dup(segment.file.fd()))
+    except OSError as error:
+        _close(descriptors)
+        done(log.files.refusal(f"flush {log.topic_partition}", error))
+        return
+    unsynced = log.unsynced()
+
+    def work() -> None:
+        try:
+            for fd in descriptors:
+                os.fdatasync(fd)
+            sync_paths(unsynced)
+        finally:
+            _close(descriptors)
+
+    def finish(outcome: Exception | None) -> None:
+        if isinstance(outcome, Exception):
+            done(log.fail_flush(outcome))
+        else:
+            log.note_flushed(end_offset, unsynced)
+            done(None)
+
+    scheduler.in_pool(work, finish)
+
+
+def _close(descriptors: list[int]) -> None:
+    for fd in descriptors:
+        os.close(fd)

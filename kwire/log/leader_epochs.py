@@ -1,10 +1,10 @@
 """At which offset each leader epoch began: the truth by which replicas and clients reconcile.
 
-File `leader-epoch-checkpoint`: "0", the number of lines, then "epoch startOffset" a line.
+File `leader-epoch-checkpoint`: "0", the number of lines, then "epoch startOffset" a line. It is
+written whenever an epoch begins, and brought to disk together with the batches of that epoch.
 """
 
 from bisect import bisect_right
-from pathlib import Path
 
 from kwire.log.checkpoints import read_lines, write_lines
 
@@ -12,8 +12,8 @@ UNDEFINED = (-1, -1)
 
 
 class LeaderEpochs:
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: str) -> None:
+        self.path = path
         self._entries: list[tuple[int, int]] = []
         self.latest = -1
 
@@ -21,17 +21,34 @@ class LeaderEpochs:
     def entries(self) -> list[tuple[int, int]]:
         return list(self._entries)
 
-    def load(self) -> None:
-        lines = read_lines(self._path)
-        self._set([(int(epoch), int(start)) for epoch, start in lines])
+    def load(self) -> bool:
+        """Read the file; false when it is missing or cannot be right."""
+        lines = read_lines(self.path)
+        if lines is None:
+            return False
+        try:
+            entries = [(int(epoch), int(start)) for epoch, start in lines]
+        except ValueError:
+            return False
+        self._set(entries)
+        return sorted(entries) == entries
+
+    def note(self, epoch: int, start_offset: int) -> None:
+        """A batch of `epoch` is in the log; `save` is for the caller to call."""
+        if epoch > self.latest:
+            kept = [entry for entry in self._entries if entry[1] < start_offset]
+            self._set([*kept, (epoch, start_offset)])
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """The first batch of a new epoch lands at `start_offset`."""
-        if epoch <= self.latest:
-            return
-        kept = [entry for entry in self._entries if entry[1] < start_offset]
-        self._set([*kept, (epoch, start_offset)])
-        self._save()
+        """The first batch of a new epoch is about to land at `start_offset`."""
+        before = self._entries
+        self.note(epoch, start_offset)
+        if self._entries is not before:
+            try:
+                self.save()
+            except OSError:
+                self._set(before)
+                raise
 
     def end_offset_for(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest epoch at or below `epoch`, and where it ended (KIP-101, KIP-279)."""
@@ -58,7 +75,7 @@ class LeaderEpochs:
         kept = [entry for entry in self._entries if entry[1] < offset]
         if len(kept) != len(self._entries):
             self._set(kept)
-            self._save()
+            self.save()
 
     def truncate_before(self, offset: int) -> None:
         """The log starts later now: its first epoch starts there, earlier ones are gone."""
@@ -66,11 +83,16 @@ class LeaderEpochs:
         if index > 0 or (index == 0 and self._entries[0][1] < offset):
             first = (self._entries[index][0], offset)
             self._set([first, *self._entries[index + 1 :]])
-            self._save()
+            self.save()
+
+    def clear(self) -> None:
+        self._set([])
+
+    def save(self) -> None:
+        """Write the file, which the log brings to disk before it calls itself flushed."""
+        lines = [f"{epoch} {start}" for epoch, start in self._entries]
+        write_lines(self.path, lines, durable=False)
 
     def _set(self, entries: list[tuple[int, int]]) -> None:
         self._entries = entries
         self.latest = entries[-1][0] if entries else -1
-
-    def _save(self) -> None:
-        write_lines(self._path, [f"{epoch} {start}" for epoch, start in self._entries])

@@ -10,23 +10,25 @@ There is no checksum. A file that cannot be right counts as empty: looking up th
 front of the segment, which is slow and correct.
 """
 
+import struct
 import sys
 from array import array
 from bisect import bisect_right
 from itertools import islice
 from operator import ge
-from pathlib import Path
 
-from kwire.log.files import append_at
+from kwire.log.files import append_at, read_if_there, read_last, unlink_if_there
 from kwire.log.index_cache import Columns, IndexCache
 
 ENTRY_BYTES = 8
+
+_ENTRY = struct.Struct(">ii")
 
 
 class OffsetIndex:
     __slots__ = ("_base_offset", "_cache", "_growing", "_saved", "path")
 
-    def __init__(self, path: Path, base_offset: int, cache: IndexCache) -> None:
+    def __init__(self, path: str, base_offset: int, cache: IndexCache) -> None:
         self.path = path
         self._base_offset = base_offset
         self._cache = cache
@@ -42,7 +44,7 @@ class OffsetIndex:
         self._saved = 0
         self._cache.drop(self)
         if not is_new:
-            self.path.unlink(missing_ok=True)
+            unlink_if_there(self.path)
 
     def load(self) -> None:
         """Hold the entries in memory for good: the segment will be appended to."""
@@ -52,6 +54,8 @@ class OffsetIndex:
             self._saved = len(self._growing[0])
 
     def append(self, offset: int, position: int) -> None:
+        if self._growing is None:
+            self.load()
         assert self._growing is not None
         offsets, positions = self._growing
         offsets.append(offset - self._base_offset)
@@ -70,6 +74,22 @@ class OffsetIndex:
         offsets, positions = self._columns()
         return (self._base_offset + offsets[-1], positions[-1]) if offsets else None
 
+    def peek(self, log_size_bytes: int) -> tuple[int, int, int] | None:
+        """How many entries the file has, and the last one's offset and position, (base, 0) if none.
+
+        None if there is no file that can be an index of a segment of that size.
+        """
+        found = read_last(self.path, ENTRY_BYTES)
+        if found is None:
+            return None
+        count, entry = found
+        if not count:
+            return 0, self._base_offset, 0
+        relative, position = _ENTRY.unpack(entry)
+        if relative < 0 or not 0 <= position < log_size_bytes or count * ENTRY_BYTES > position:
+            return None
+        return count, self._base_offset + relative, position
+
     def truncate_to(self, offset: int) -> None:
         """Keep only the entries below `offset`."""
         self.load()
@@ -79,7 +99,7 @@ class OffsetIndex:
         del offsets[keep:], positions[keep:]
         if self._saved > keep or not self._saved:
             self._saved = 0
-            self.path.unlink(missing_ok=True)
+            unlink_if_there(self.path)
 
     def save(self) -> None:
         """Append to the file what is not there yet."""
@@ -98,25 +118,18 @@ class OffsetIndex:
             self._cache.put(self, self._growing)
             self._growing = None
 
+    def unload(self) -> None:
+        """Keep nothing in memory; what was not saved is lost."""
+        self._growing = None
+        self._cache.drop(self)
+
+    def move_to(self, cache: IndexCache) -> None:
+        self.unload()
+        self._cache = cache
+
     def distrust(self) -> None:
         """An entry was found wrong: use none of them until the index is built again."""
         self._cache.put(self, (array("i"), array("i")))
-
-    def has_whole_file(self, log_size_bytes: int) -> bool:
-        """Whether there is a file that can be an index of a segment of that size."""
-        try:
-            size = self.path.stat().st_size
-        except FileNotFoundError:
-            return False
-        return size % ENTRY_BYTES == 0 and size <= log_size_bytes
-
-    def is_sane(self, log_size_bytes: int) -> bool:
-        """Whether the file has whole, rising entries that lie within the segment."""
-        if not self.has_whole_file(log_size_bytes):
-            return False
-        entries = self.path.stat().st_size // ENTRY_BYTES
-        last = self.last()
-        return len(self) == entries and (last is None or last[1] < log_size_bytes)
 
     def _columns(self) -> Columns:
         if self._growing is not None:
@@ -128,10 +141,7 @@ class OffsetIndex:
         return columns
 
     def _read(self) -> Columns:
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            data = b""
+        data = read_if_there(self.path) or b""
         mixed = array("i")
         mixed.frombytes(data[: len(data) - len(data) % ENTRY_BYTES])
         _swapped(mixed)

@@ -3,29 +3,37 @@
 Synchronous and without locks. Offsets are dense at append; compaction may leave gaps later. What
 is below `recovery_point` is known to be on disk; what is above may be lost with the machine, and is
 checked batch by batch after a crash.
+
+What the disk refuses, the caller is refused with KafkaStorageError, and the log is as before. A
+full disk is a passing matter; an I/O error takes the whole directory offline (`files.fault`).
 """
 
-import random
+import logging
+import os
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from kwire.clock import Clock
-from kwire.codec.records.batch import BatchHeader, stamp
-from kwire.codec.records.control import read_marker
+from kwire.codec.records.batch import CONTROL, LOG_APPEND_TIME, BatchHeader, stamp
 from kwire.config.topic import TopicConfig
 from kwire.errors import KafkaStorageError, OffsetOutOfRange
-from kwire.log.files import FileSlice, OpenFiles, sync_directory
+from kwire.log import replay
+from kwire.log.file_slice import FileSlice
+from kwire.log.files import OpenFiles, sync_paths
 from kwire.log.leader_epochs import LeaderEpochs
-from kwire.log.producers import Producers
-from kwire.log.segment import Segment, segment_stem
+from kwire.log.producers import Producers, RememberedBatch
+from kwire.log.rolling import RollRule
+from kwire.log.segment import Segment
+from kwire.log.snapshots import Snapshots
 from kwire.log.time_lookup import TimedOffset, newest_record, seek_time
 from kwire.log.transaction_index import AbortedTxn
 from kwire.types import TopicPartition
 
-MAX_RELATIVE_OFFSET = 2**31 - 1
-OFFSET_ENTRY_BYTES = 8
-SNAPSHOTS_KEPT = 2
+_log = logging.getLogger(__name__)
+_new_tuple = tuple.__new__
 
 
 class Appended(NamedTuple):
@@ -44,7 +52,10 @@ class PartitionLog:
         config: TopicConfig,
         clock: Clock,
         files: OpenFiles,
+        *,
+        write_checkpoints: Callable[[], None] = lambda: None,
     ) -> None:
+        path = str(directory)
         self.topic_partition = topic_partition
         self.topic_id = topic_id
         self.directory = directory
@@ -52,30 +63,31 @@ class PartitionLog:
         self.clock = clock
         self.files = files
         self.segments: list[Segment] = []
-        self.leader_epochs = LeaderEpochs(directory / "leader-epoch-checkpoint")
+        self.leader_epochs = LeaderEpochs(f"{path}/leader-epoch-checkpoint")
         self.producers = Producers()
+        self.snapshots = Snapshots(path)
         self.log_start_offset = 0
         self.next_offset = 0
         self.recovery_point = 0
-        self.is_failed = False
-        self._last_flush_ms = clock.now_ms()
-        self._roll_after_ms = 0
+        self.last_flush_ms = clock.now_ms()
+        self._write_checkpoints = write_checkpoints
+        self._roll_rule = RollRule(config, clock)
         self._bases: list[int] = []
+        # What a flush must bring to disk beside the batches: names of new files, indexes, epochs.
+        # The mark of a path changes whenever it has to be synced again.
+        self._unsynced: dict[str, object] = {}
 
     def create(self) -> None:
         """Start a new, empty log in its directory."""
         self._add_segment(0)
+        self._must_sync(str(self.directory.parent))
 
-    def adopt(self, segments: list[Segment], log_start_offset: int, next_offset: int) -> None:
+    def adopt(self, segments: list[Segment], log_start_offset: int) -> None:
         """Take over what recovery found in the directory."""
-        self.segments = segments
-        self._bases = [segment.base_offset for segment in segments]
-        self.next_offset = next_offset
+        self._set_segments(segments)
+        self.next_offset = segments[-1].next_offset
         self.log_start_offset = max(log_start_offset, segments[0].base_offset)
-        self.log_start_offset = min(self.log_start_offset, next_offset)
-        self.active.offset_index.load()
-        self.active.time_index.load()
-        self._plan_roll()
+        self._roll_rule.start(self.config)
 
     @property
     def active(self) -> Segment:
@@ -90,151 +102,193 @@ class PartitionLog:
         return self.next_offset - self.recovery_point
 
     @property
-    def last_flush_ms(self) -> int:
-        return self._last_flush_ms
+    def is_failed(self) -> bool:
+        """Whether the directory is offline, and this log with it."""
+        return self.files.fault is not None
 
     @property
     def first_unstable_offset(self) -> int | None:
-        return self.producers.first_open_offset
+        """Where the oldest open transaction begins; read_committed readers wait there."""
+        first = self.producers.first_open_offset
+        return None if first is None else max(first, self.log_start_offset)
 
     def append(
         self, batch: bytearray | memoryview, header: BatchHeader, *, leader_epoch: int
     ) -> Appended:
         """Write one checked batch at the end of the log and say where it landed."""
-        if self.is_failed:
-            raise KafkaStorageError(f"{self.topic_partition} is offline after a failed flush")
+        if self.files.fault is not None:
+            raise self.files.offline()
+        attributes = header.attributes
         has_producer = header.producer_id >= 0
-        if has_producer and not header.attributes & 0x20:
+        if has_producer and not attributes & CONTROL:
             sent_before = self.producers.check(header)
             if sent_before is not None:
-                time_ms = sent_before.timestamp if header.is_log_append_time else -1
-                base = sent_before.base_offset
-                return Appended(base, sent_before.last_offset + 1, time_ms, is_duplicate=True)
+                return _answer_duplicate(sent_before, header)
         segment = self.segments[-1]
-        if segment.size_bytes and self._is_full(segment, header):
+        if segment.size_bytes and self._roll_rule.is_due(segment, self.next_offset, header):
             segment = self.roll()
         base_offset = self.next_offset
+        if leader_epoch != self.leader_epochs.latest:
+            self._begin_epoch(leader_epoch, base_offset)
         stamp(batch, 0, base_offset, leader_epoch)
         segment.append(batch, header, base_offset, self.config.index_interval_bytes)
-        if leader_epoch != self.leader_epochs.latest:
-            self.leader_epochs.assign(leader_epoch, base_offset)
         if has_producer:
-            self._remember(batch, header, base_offset, segment)
+            if not attributes & CONTROL:
+                self.producers.update(header, base_offset)
+            else:
+                aborted = replay.end_transaction(self.producers, batch, header, base_offset)
+                if aborted is not None:
+                    segment.transaction_index.append(aborted)
         self.next_offset = next_offset = base_offset + header.last_offset_delta + 1
-        time_ms = header.max_timestamp if header.attributes & 0x08 else -1
-        return Appended(base_offset, next_offset, time_ms)
+        time_ms = header.max_timestamp if attributes & LOG_APPEND_TIME else -1
+        return _new_tuple(Appended, (base_offset, next_offset, time_ms, False))
 
     def read(
         self, offset: int, max_bytes: int, *, end_offset: int, whole_first_batch: bool = True
     ) -> FileSlice | None:
         """Where the batches from `offset` on are; `None` when there are none below `end_offset`.
 
-        The first batch is returned whole even if it is larger than `max_bytes`, unless
-        `whole_first_batch` is off: then a batch that does not fit yields nothing.
+        An offset within a batch yields that batch from its start. The first batch is returned whole
+        even if it is larger than `max_bytes`, unless `whole_first_batch` is off: then a batch that
+        does not fit yields nothing. A batch that reaches beyond `end_offset` is left out.
         """
         if offset < self.log_start_offset or offset > self.next_offset:
             raise OffsetOutOfRange()
         if offset >= end_offset:
             return None
-        index = bisect_right(self._bases, offset) - 1
-        while index < len(self.segments):
-            segment = self.segments[index]
-            position = segment.position_of(offset)
-            if position < segment.size_bytes:
-                return self._slice(segment, position, max_bytes, end_offset, whole_first_batch)
-            index += 1
+        if self.files.fault is not None:
+            raise self.files.offline()
+        try:
+            for segment in self._segments_from(offset):
+                position = segment.position_of(offset)
+                if position < segment.size_bytes:
+                    return _slice(segment, position, max_bytes, end_offset, whole_first_batch)
+        except OSError as error:
+            raise self.files.refusal(f"read {self.topic_partition}", error) from error
         return None
 
     def offset_for_time(self, timestamp: int, *, end_offset: int) -> TimedOffset | None:
         """The first record whose timestamp is at least the one asked for."""
-        found = seek_time(self.segments, timestamp, self.log_start_offset, end_offset)
+        with self._reading():
+            found = seek_time(self.segments, timestamp, self.log_start_offset, end_offset)
         return self._with_epoch(found)
 
     def max_timestamp_offset(self, *, end_offset: int) -> TimedOffset | None:
         """The first record that has the largest timestamp of the log (KIP-734)."""
-        return self._with_epoch(newest_record(self.segments, self.log_start_offset, end_offset))
+        with self._reading():
+            found = newest_record(self.segments, self.log_start_offset, end_offset)
+        return self._with_epoch(found)
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTxn]:
         """The aborted transactions with records in the range, by their first offsets."""
         found: list[AbortedTxn] = []
-        for segment in self.segments[max(0, bisect_right(self._bases, start_offset) - 1) :]:
-            for entry in segment.transaction_index.entries():
+        for segment in self._segments_from(start_offset):
+            with self._reading():
+                entries = segment.transaction_index.entries()
+            for entry in entries:
                 if entry.last_offset >= start_offset and entry.first_offset < end_offset:
                     found.append(entry)
+            if entries and entries[-1].last_stable_offset >= end_offset:
+                # Whatever ends later began after the range.
+                break
         return sorted(found, key=lambda entry: entry.first_offset)
 
     def roll(self) -> Segment:
         """Close the active segment and open the next one at the log's end."""
-        self.active.close_for_writing()
-        self.save_producers()
+        closed = self.segments[-1]
         self._add_segment(self.next_offset)
-        return self.active
+        try:
+            closed.close_for_writing()
+            self._must_sync(*closed.paths()[1:])
+            self.snapshots.save(self.producers, self.next_offset)
+        except OSError as error:
+            # All of it can be made again from the batches: the next start will do so.
+            refusal = self.files.refusal(f"save the indexes of {closed.file.name}", error)
+            _log.warning("%s", refusal)
+        return self.segments[-1]
 
     def roll_if_due(self) -> None:
         """Roll an active segment that has been open for longer than `segment.ms`."""
         segment = self.active
-        if segment.size_bytes and self._is_old(segment, self.clock.now_ms()):
+        if segment.size_bytes and not self.is_failed and self._roll_rule.is_old(segment):
             self.roll()
 
     def delete_records_before(self, offset: int) -> int:
         """Advance the start of the log; whole segments below it can then be removed."""
         if offset > self.next_offset or offset < 0:
             raise OffsetOutOfRange()
-        if offset > self.log_start_offset:
-            self.log_start_offset = offset
-            self.leader_epochs.truncate_before(offset)
+        if self.files.fault is not None:
+            raise self.files.offline()
+        self._start_at(offset)
         return self.log_start_offset
 
-    def remove_segments(self, gone: list[Segment]) -> None:
+    def remove_segments(self, gone: Sequence[Segment]) -> None:
         """Take segments out of the log; their files are the caller's to remove."""
         self.replace_segments(gone, [])
 
-    def replace_segments(self, gone: list[Segment], new: list[Segment]) -> None:
+    def replace_segments(self, gone: Sequence[Segment], new: Sequence[Segment]) -> None:
         """Swap segments, as compaction does; if none would be left, a new one is opened."""
         dropped = set(map(id, gone))
         kept = [segment for segment in self.segments if id(segment) not in dropped]
-        self.segments = sorted([*kept, *new], key=lambda segment: segment.base_offset)
-        self._bases = [segment.base_offset for segment in self.segments]
+        self._set_segments(sorted([*kept, *new], key=lambda segment: segment.base_offset))
         if not self.segments:
             self._add_segment(self.next_offset)
-        first = self.segments[0].base_offset
-        if first > self.log_start_offset and not new:
-            self.log_start_offset = first
-            self.leader_epochs.truncate_before(first)
+        if not new:
+            self._start_at(self.segments[0].base_offset)
 
     def truncate_to(self, offset: int) -> None:
         """Forget everything at and above `offset`."""
         if offset >= self.next_offset:
             return
-        gone = [s for s in self.segments if s.base_offset >= offset and s is not self.segments[0]]
-        for segment in gone:
-            segment.file.close()
-            for path in segment.paths():
-                path.unlink()
-        self.segments = [segment for segment in self.segments if segment not in gone]
-        self._bases = [segment.base_offset for segment in self.segments]
-        self._cut(self.active, offset)
+        if offset < self.segments[0].base_offset:
+            self.start_over_at(offset)
+            return
+        self._lower_recovery_point(offset)
+        try:
+            gone = [s for s in self.segments[1:] if s.base_offset >= offset]
+            self._remove(gone)
+            self._set_segments(self.segments[: len(self.segments) - len(gone)])
+            self.active.truncate_to(offset)
+            self.leader_epochs.truncate_to(offset)
+            self.snapshots.drop_above(offset)
+        except OSError as error:
+            raise self.files.give_up(f"truncate {self.topic_partition}", error) from error
         self.next_offset = offset
-        self.recovery_point = min(self.recovery_point, offset)
         self.log_start_offset = min(self.log_start_offset, offset)
-        self.leader_epochs.truncate_to(offset)
-        self._plan_roll()
+        replay.restore(self.producers, self.snapshots, self.segments, offset)
+        self._roll_rule.start(self.config)
+
+    def start_over_at(self, offset: int) -> None:
+        """Forget every batch; the next one will get `offset`."""
+        self._lower_recovery_point(offset)
+        try:
+            self._remove(self.segments)
+            self._set_segments([])
+            self.next_offset = self.log_start_offset = self.recovery_point = offset
+            self._add_segment(offset)
+            self.leader_epochs.clear()
+            self.leader_epochs.save()
+            self.snapshots.drop_above(-1)
+        except OSError as error:
+            raise self.files.give_up(f"empty {self.topic_partition}", error) from error
+        self.producers.clear()
 
     def reconfigure(self, config: TopicConfig) -> None:
         self.config = config
-        self._plan_roll()
+        self._roll_rule.start(self.config)
 
     def flush(self) -> None:
-        """Bring everything to the disk. A failure is final: the log takes no more writes."""
-        if self.is_failed:
-            raise KafkaStorageError(f"{self.topic_partition} is offline after a failed flush")
-        end = self.next_offset
+        """Bring everything to the disk. A failure is final: the directory takes no more writes."""
+        if self.files.fault is not None:
+            raise self.files.offline()
+        end, unsynced = self.next_offset, self.unsynced()
         try:
             for segment in self.dirty_segments():
-                segment.flush()
+                os.fdatasync(segment.file.fd())
+            sync_paths(unsynced)
         except OSError as error:
             raise self.fail_flush(error) from error
-        self.note_flushed(end)
+        self.note_flushed(end, unsynced)
 
     def dirty_segments(self) -> list[Segment]:
         """The segments with batches that may not be on disk yet."""
@@ -242,114 +296,130 @@ class PartitionLog:
             return []
         return [s for s in self.segments if s.next_offset > self.recovery_point]
 
-    def note_flushed(self, end_offset: int) -> None:
+    def unsynced(self) -> dict[str, object]:
+        """Files and directories that must be on disk too, or the batches would not be found."""
+        return dict(self._unsynced)
+
+    def note_flushed(self, end_offset: int, synced: Mapping[str, object]) -> None:
         """Everything below `end_offset` is on disk; a truncation may have been quicker."""
+        for path, mark in synced.items():
+            if self._unsynced.get(path) is mark:
+                del self._unsynced[path]
         self.recovery_point = max(self.recovery_point, min(end_offset, self.next_offset))
-        self._last_flush_ms = self.clock.now_ms()
+        self.last_flush_ms = self.clock.now_ms()
 
     def fail_flush(self, error: Exception) -> KafkaStorageError:
         """Take no more writes: the kernel may have dropped what it could not write."""
-        self.is_failed = True
-        return KafkaStorageError(f"cannot flush {self.topic_partition}: {error}")
-
-    def save_producers(self) -> None:
-        """Write the producers' state as of the log's end; only the newest snapshots are kept."""
-        name = f"{segment_stem(self.next_offset)}.snapshot"
-        if self.next_offset:
-            self.producers.save(self.directory / name)
-        kept = sorted(self.directory.glob("*.snapshot"))
-        for path in kept[:-SNAPSHOTS_KEPT]:
-            path.unlink()
+        return self.files.give_up(f"flush {self.topic_partition}", error)
 
     def close(self) -> None:
         """Flush, save what speeds up the next start, and let go of the files."""
-        self.flush()
-        self.active.save_indexes()
-        self.save_producers()
+        try:
+            self.flush()
+            self.active.close_for_writing()
+            self.snapshots.save(self.producers, self.next_offset)
+        except OSError as error:
+            raise self.files.refusal(f"close {self.topic_partition}", error) from error
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the files as they are; the log is not used again."""
         for segment in self.segments:
-            segment.close()
+            segment.drop()
 
-    def _is_full(self, segment: Segment, header: BatchHeader) -> bool:
-        config = self.config
-        if segment.size_bytes + header.batch_length + 12 > config.segment_bytes:
-            return True
-        last_offset = self.next_offset + header.last_offset_delta
-        if last_offset - segment.base_offset > MAX_RELATIVE_OFFSET:
-            return True
-        if (len(segment.offset_index) + 1) * OFFSET_ENTRY_BYTES > config.segment_index_bytes:
-            return True
-        first = segment.first_timestamp
-        if first is not None and first >= 0 and header.max_timestamp >= 0:
-            return header.max_timestamp - first > self._roll_after_ms
-        return self._is_old(segment, self.clock.now_ms())
+    def retire(self, reason: str) -> None:
+        """The log was deleted: whoever still holds it is refused, and its files are left alone."""
+        self.let_go()
+        self.files = OpenFiles(limit=1)
+        self.files.fault = reason
 
-    def _is_old(self, segment: Segment, now_ms: int) -> bool:
-        first = segment.first_timestamp
-        since = first if first is not None and first >= 0 else segment.created_ms
-        return now_ms - since > self._roll_after_ms
+    def _begin_epoch(self, epoch: int, base_offset: int) -> None:
+        try:
+            self.leader_epochs.assign(epoch, base_offset)
+        except OSError as error:
+            raise self.files.refusal(f"save the epochs of {self.topic_partition}", error) from error
+        self._must_sync(self.leader_epochs.path, str(self.directory))
 
-    def _plan_roll(self) -> None:
-        """Jitter keeps the partitions of a topic from rolling all at once."""
-        jitter = self.config.segment_jitter_ms
-        random_ms = random.randrange(min(jitter, self.config.segment_ms) + 1) if jitter else 0
-        self._roll_after_ms = self.config.segment_ms - random_ms
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        if self.files.fault is not None:
+            raise self.files.offline()
+        try:
+            yield
+        except OSError as error:
+            raise self.files.refusal(f"read {self.topic_partition}", error) from error
 
-    def _remember(
-        self,
-        batch: bytearray | memoryview,
-        header: BatchHeader,
-        base_offset: int,
-        segment: Segment,
-    ) -> None:
-        if not header.is_control:
-            self.producers.update(header, base_offset)
-            return
-        marker = read_marker(batch, header)
-        aborted = self.producers.end_transaction(
-            header,
-            base_offset,
-            coordinator_epoch=marker.coordinator_epoch,
-            is_abort=marker.is_abort,
-        )
-        if aborted is not None:
-            segment.transaction_index.append(aborted)
-
-    def _slice(
-        self, segment: Segment, position: int, max_bytes: int, end_offset: int, whole: bool
-    ) -> FileSlice | None:
-        end = segment.size_bytes
-        if end_offset < segment.next_offset:
-            end = segment.position_of(end_offset)
-        if end <= position:
-            return None
-        size = min(max_bytes, end - position)
-        first = segment.size_of_batch_at(position)
-        if first > size:
-            if not whole:
-                return None
-            size = first
-        return FileSlice(segment.file, position, size, min(end_offset, segment.next_offset))
+    def _segments_from(self, offset: int) -> Sequence[Segment]:
+        if offset >= self._bases[-1]:
+            return self.segments[-1:]
+        return self.segments[max(0, bisect_right(self._bases, offset) - 1) :]
 
     def _with_epoch(self, found: TimedOffset | None) -> TimedOffset | None:
         if found is None:
             return None
         return found._replace(leader_epoch=self.leader_epochs.epoch_at(found.offset))
 
-    def _cut(self, segment: Segment, offset: int) -> None:
-        """Shorten a segment to what is below `offset`."""
-        position = segment.position_of(offset) if offset > segment.base_offset else 0
-        segment.offset_index.truncate_to(offset)
-        segment.time_index.truncate_to(offset)
-        segment.transaction_index.truncate_to(offset)
-        segment.truncate(position)
-        segment.reset_to(position, offset)
+    def _start_at(self, offset: int) -> None:
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            try:
+                self.leader_epochs.truncate_before(offset)
+            except OSError as error:
+                # An old file only has more to tell than is needed; the next epoch writes it again.
+                _log.warning("epochs not saved topic_partition=%s: %s", self.topic_partition, error)
+
+    def _lower_recovery_point(self, offset: int) -> None:
+        """The checkpoint on disk must not promise what is about to go."""
+        if self.recovery_point > offset:
+            self.recovery_point = offset
+            self._write_checkpoints()
+
+    def _must_sync(self, *paths: str) -> None:
+        for path in paths:
+            self._unsynced[path] = object()
+
+    def _set_segments(self, segments: list[Segment]) -> None:
+        self.segments = segments
+        self._bases = [segment.base_offset for segment in segments]
 
     def _add_segment(self, base_offset: int) -> None:
-        segment = Segment(self.directory, base_offset, self.files, self.clock.now_ms())
-        segment.start_empty()
-        segment.touch()
+        segment = Segment(str(self.directory), base_offset, self.files, self.clock.now_ms())
+        try:
+            segment.create()
+        except OSError as error:
+            raise self.files.refusal(f"create {segment.file.name}", error) from error
         self.segments.append(segment)
         self._bases.append(base_offset)
-        if base_offset:
-            sync_directory(self.directory)
-        self._plan_roll()
+        self._must_sync(str(self.directory))
+        self._roll_rule.start(self.config)
+
+    def _remove(self, segments: Sequence[Segment]) -> None:
+        """Delete files, the newest first: a crash in between leaves a shorter log, not a gap."""
+        for segment in reversed(segments):
+            segment.drop()
+            for path in segment.paths():
+                os.unlink(path)
+
+
+def _answer_duplicate(sent_before: RememberedBatch, header: BatchHeader) -> Appended:
+    """Where the batch landed when it came for the first time."""
+    time_ms = sent_before.timestamp if header.is_log_append_time else -1
+    base_offset, next_offset = sent_before.base_offset, sent_before.last_offset + 1
+    return Appended(base_offset, next_offset, time_ms, is_duplicate=True)
+
+
+def _slice(
+    segment: Segment, position: int, max_bytes: int, end_offset: int, whole: bool
+) -> FileSlice | None:
+    end = segment.size_bytes
+    if end_offset < segment.next_offset:
+        end = segment.position_of(end_offset)
+    size = end - position
+    if size > max_bytes:
+        size = max(max_bytes, segment.size_of_batch_at(position))
+        if size > max_bytes and not whole:
+            return None
+    if size <= 0:
+        return None
+    return FileSlice(segment.file, position, size, min(end_offset, segment.next_offset))

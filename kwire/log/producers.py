@@ -9,17 +9,16 @@ delta i32, timestamp i64, coordinator epoch i32, first offset of the open transa
 import struct
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from kwire.codec.records.batch import BatchHeader
 from kwire.codec.records.crc import crc32c
 from kwire.errors import InvalidProducerEpoch, InvalidTxnState, OutOfOrderSequence
-from kwire.log.files import write_atomically
 from kwire.log.transaction_index import AbortedTxn
 
 REMEMBERED_BATCHES = 5
 MAX_SEQUENCE = 2**31 - 1
+VERSION = 1
 
 _HEAD = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
@@ -125,12 +124,12 @@ class Producers:
         stable = offset + 1 if still_open is None else min(still_open, offset + 1)
         return AbortedTxn(header.producer_id, first_offset, offset, stable)
 
-    def expire(self, before_ms: int) -> int:
-        """Forget producers that were silent since `before_ms`, unless their transaction is open."""
+    def expire(self, now_ms: int, expiration_ms: int) -> int:
+        """Forget producers that were silent for so long, unless their transaction is open."""
         silent = [
             producer_id
             for producer_id, known in self._producers.items()
-            if known.open_since < 0 and known.last_timestamp < before_ms
+            if known.open_since < 0 and now_ms - known.last_timestamp >= expiration_ms
         ]
         for producer_id in silent:
             del self._producers[producer_id]
@@ -140,24 +139,20 @@ class Producers:
         self._producers.clear()
         self._open.clear()
 
-    def last_offsets(self) -> dict[int, int]:
-        """The last data offset of each producer: what compaction must keep a trace of."""
-        return {pid: p.batches[-1].last_offset for pid, p in self._producers.items() if p.batches}
-
-    def save(self, path: Path) -> None:
+    def encode(self) -> bytes:
+        """The state as a snapshot file holds it."""
         entries = [_entry_of(producer_id, known) for producer_id, known in self]
         body = _COUNT.pack(len(entries)) + b"".join(entries)
-        write_atomically(path, _HEAD.pack(1, crc32c(body)) + body, durable=False)
+        return _HEAD.pack(VERSION, crc32c(body)) + body
 
-    def load(self, path: Path) -> bool:
-        """Take over a snapshot; false when the file is damaged."""
-        data = path.read_bytes()
-        if len(data) < 10:
+    def decode(self, data: bytes) -> bool:
+        """Take over a snapshot; false, and nothing changed, when it is damaged."""
+        if len(data) < _HEAD.size + _COUNT.size:
             return False
         version, crc = _HEAD.unpack_from(data)
         body = data[_HEAD.size :]
         count = _COUNT.unpack_from(body)[0]
-        if version != 1 or crc32c(body) != crc or len(body) != 4 + count * _ENTRY.size:
+        if version != VERSION or crc32c(body) != crc or len(body) != 4 + count * _ENTRY.size:
             return False
         self._producers = {
             fields[0]: _producer_of(*fields[1:]) for fields in _ENTRY.iter_unpack(body[4:])

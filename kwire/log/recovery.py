@@ -1,232 +1,198 @@
 """From a directory to a log: what a start finds, checks and, after a crash, repairs.
 
 After a clean stop everything on disk is trusted, save for indexes that cannot be right. Without the
-clean-stop marker, segments that reach beyond the recovery point are read batch by batch: the last
-one is cut after its last good batch, and its indexes are built anew. Damage anywhere else is not
-ours to repair by forgetting: the partition stays offline and says which file is broken.
+clean-stop marker, segments that reach beyond the recovery point are doubted and read batch by
+batch: the last one is cut after its last good batch, and indexes, producers, aborted transactions
+and leader epochs are made anew. Damage anywhere else, or below the recovery point, is not ours to
+repair by forgetting: the partition stays offline and says which file is broken, and where.
 """
 
 import logging
 import os
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
-from kwire.clock import Clock
-from kwire.codec.records.batch import HEADER_BYTES, MAGIC, BatchHeader, crc_holds, parse_header
-from kwire.codec.records.control import read_marker
 from kwire.errors import KafkaStorageError
-from kwire.log.files import OpenFiles
+from kwire.log import replay
+from kwire.log.leftovers import finish_interrupted
 from kwire.log.partition_log import PartitionLog
+from kwire.log.producers import Producers
+from kwire.log.scan import BatchScan
 from kwire.log.segment import Segment
-
-READ_BYTES = 4 * 1024 * 1024
-LEFTOVERS = (".deleted", ".cleaned", ".tmp")
+from kwire.log.snapshots import SUFFIX
 
 _log = logging.getLogger(__name__)
 
 
 def load(log: PartitionLog, *, log_start_offset: int, recovery_point: int, is_clean: bool) -> None:
     """Fill `log` from its directory; raises KafkaStorageError if that would lose data."""
-    _finish_interrupted(log.directory)
-    segments = _find_segments(log.directory, log.files, log.clock)
+    directory = str(log.directory)
+    names = finish_interrupted(directory)
+    segments = _find_segments(log, names)
     if not segments:
+        if recovery_point > log_start_offset:
+            raise KafkaStorageError(
+                f"{directory} has no segments, though offsets up to {recovery_point} were on disk:"
+                " restore them from a copy, or remove the directory to give its records up"
+            )
         log.create()
+        if log_start_offset:
+            log.start_over_at(log_start_offset)
         return
-    for segment, following in pairwise(segments):
-        is_doubtful = not is_clean and following.base_offset > recovery_point
-        _load_closed(segment, following.base_offset, log, is_doubtful)
-    last = segments[-1]
-    if is_clean and _load_tail(last):
-        log.recovery_point = last.next_offset
-    else:
-        _recover_last(last, log, recovery_point)
-        log.recovery_point = min(recovery_point, last.next_offset)
-    log.leader_epochs.load()
-    log.leader_epochs.truncate_to(last.next_offset)
-    log.adopt(segments, log_start_offset, last.next_offset)
-    _load_producers(log)
+    log.snapshots.offsets = sorted(int(n[:20]) for n in names if n.endswith(SUFFIX))
+    has_epochs = log.leader_epochs.load()
+    known_epochs = log.leader_epochs.entries
+    doubted = _load_trusted(log, segments, recovery_point, is_clean)
+    if not has_epochs:
+        _find_epochs(log, segments[: len(segments) - len(doubted)])
+    start = doubted[0].base_offset if doubted else segments[-1].next_offset
+    log.snapshots.drop_above(start)
+    replay.restore(log.producers, log.snapshots, segments, start)
+    for segment in doubted:
+        log.snapshots.save(log.producers, segment.base_offset)
+        _check(log, segment, segments, recovery_point)
+    log.leader_epochs.truncate_to(segments[-1].next_offset)
+    if log.leader_epochs.entries != known_epochs:
+        log.leader_epochs.save()
+    log.adopt(segments, log_start_offset)
+    log.recovery_point = min(recovery_point, log.next_offset) if doubted else log.next_offset
+    if log.next_offset < log_start_offset:
+        # What was deleted on demand stays deleted, and its offsets are not given out again.
+        log.start_over_at(log_start_offset)
 
 
-def _finish_interrupted(directory: Path) -> None:
-    """Remove what was half made, and finish the swap of a compaction that had got that far."""
-    names = sorted(os.listdir(directory))
-    for name in names:
-        if name.endswith(LEFTOVERS):
-            (directory / name).unlink()
-    swaps = [directory / name for name in names if name.endswith(".log.swap")]
-    for swap in swaps:
-        _drop_replaced(directory, swap)
-    for name in names:
-        if name.endswith(".swap"):
-            os.rename(directory / name, directory / name.removesuffix(".swap"))
-
-
-def _drop_replaced(directory: Path, swap: Path) -> None:
-    """The swapped-in segment stands for every segment that began within its offsets."""
-    first = int(swap.name.split(".")[0])
-    last = first
-    with swap.open("rb") as file:
-        for _, header in _good_batches(file.fileno(), swap.stat().st_size):
-            last = header.last_offset
-    for path in directory.glob("*.log"):
-        if first <= int(path.stem) <= last:
-            for sibling in directory.glob(f"{path.stem}.*"):
-                if not sibling.name.endswith((".swap", ".snapshot")):
-                    sibling.unlink()
-
-
-def _find_segments(directory: Path, files: OpenFiles, clock: Clock) -> list[Segment]:
-    bases = sorted(int(name[:-4]) for name in os.listdir(directory) if name.endswith(".log"))
-    segments = []
-    for base in bases:
-        segment = Segment(directory, base, files, clock.now_ms())
-        segment.size_bytes = segment.file.path.stat().st_size
-        segments.append(segment)
+def _find_segments(log: PartitionLog, names: set[str]) -> list[Segment]:
+    bases = sorted(int(name[:20]) for name in names if name.endswith(".log"))
+    now_ms, directory = log.clock.now_ms(), str(log.directory)
+    segments = [Segment(directory, base, log.files, now_ms) for base in bases]
+    for segment in segments:
+        segment.size_bytes = os.stat(segment.file.path).st_size
+        if f"{segment.base_offset:020d}.txnindex" not in names:
+            segment.transaction_index.start_empty(is_new=True)
     return segments
 
 
-def _load_closed(segment: Segment, next_base: int, log: PartitionLog, is_doubtful: bool) -> None:
-    if is_doubtful or not (
-        segment.offset_index.is_sane(segment.size_bytes) and segment.time_index.is_sane()
-    ):
-        end = _rebuild(segment, log)
-        if end != segment.file.path.stat().st_size:
-            raise KafkaStorageError(
-                f"{segment.file.path} is damaged at byte {end}, and it is not the last segment:"
-                " nothing was cut off; restore the file, or move it away to give its records up"
-            )
-        segment.close_for_writing()
-    newest = segment.time_index.last()
-    if newest is not None:
-        segment.max_timestamp, segment.max_timestamp_offset = newest
-    segment.next_offset = next_base
-    _note_first(segment)
+def _load_trusted(
+    log: PartitionLog, segments: list[Segment], recovery_point: int, is_clean: bool
+) -> list[Segment]:
+    """Load what needs no checking; returns the segments that do, always the newest ones."""
+    for index, (segment, following) in enumerate(pairwise(segments)):
+        if not is_clean and following.base_offset > recovery_point:
+            return segments[index:]
+        if not _load_closed(segment, following.base_offset):
+            _rebuild_closed(log, segments, index)
+    last = segments[-1]
+    is_whole = is_clean and _load_last(last)
+    if is_whole and last.next_offset >= recovery_point:
+        return []
+    return [last]
 
 
-def _load_tail(segment: Segment) -> bool:
-    """Find the end of the last segment from its indexes; false when they cannot be trusted."""
-    if not segment.offset_index.is_sane(segment.size_bytes) or not segment.time_index.is_sane():
+def _load_closed(segment: Segment, next_offset: int) -> bool:
+    """Take the indexes' word; false when they cannot be right."""
+    offsets = segment.offset_index.peek(segment.size_bytes)
+    newest = segment.time_index.peek()
+    if offsets is None or newest is None:
         return False
-    newest = segment.time_index.last()
-    if newest is not None:
-        segment.max_timestamp, segment.max_timestamp_offset = newest
-    entry = segment.offset_index.last()
-    position = entry[1] if entry is not None else 0
-    for start, header in segment.walk(position):
-        segment.next_offset = header.last_offset + 1
-        position = start + header.size_bytes
-        if header.max_timestamp > segment.max_timestamp:
-            segment.max_timestamp = header.max_timestamp
-            segment.max_timestamp_offset = header.last_offset
-    _note_first(segment)
-    return position == segment.size_bytes
+    segment.next_offset = next_offset
+    segment.entries = offsets[0]
+    segment.max_timestamp, segment.max_timestamp_offset = newest
+    segment.first_timestamp = _first_timestamp(segment)
+    if newest[0] < 0 and (segment.first_timestamp or -1) >= 0:
+        return False
+    return segment.transaction_index.is_sane(segment.base_offset, next_offset)
 
 
-def _note_first(segment: Segment) -> None:
+def _first_timestamp(segment: Segment) -> int | None:
     for _, header in segment.walk():
-        segment.first_timestamp = header.max_timestamp
-        return
+        return header.max_timestamp
+    return None
 
 
-def _recover_last(segment: Segment, log: PartitionLog, recovery_point: int) -> None:
+def _load_last(segment: Segment) -> bool:
+    """Find the end of the last segment from its indexes; false when they cannot be right."""
+    offsets = segment.offset_index.peek(segment.size_bytes)
+    newest = segment.time_index.peek()
+    if segment.size_bytes and (offsets is None or newest is None):
+        return False
+    count, _, position = offsets or (0, 0, 0)
+    end = segment.measure(position, count, newest)
+    is_sane = segment.transaction_index.is_sane(segment.base_offset, segment.next_offset)
+    return end == segment.size_bytes and is_sane
+
+
+def _rebuild_closed(log: PartitionLog, segments: list[Segment], index: int) -> None:
+    """Make the indexes of a closed segment anew; what precedes it decides about transactions."""
+    segment = segments[index]
+    name = segment.file.name
+    _log.warning("indexes rebuilt topic_partition=%s segment=%s", log.topic_partition, name)
+    producers = Producers()
+    replay.restore(producers, log.snapshots, segments[:index], segment.base_offset)
     size = segment.size_bytes
-    end = _rebuild(segment, log)
-    if end == size:
+    scan = _read_again(log, segment, producers)
+    following = segments[index + 1].base_offset
+    if scan.end != size or segment.next_offset > following:
+        raise _damage(segment, scan, "it is not the last segment")
+    segment.next_offset = following
+    segment.close_for_writing()
+
+
+def _check(
+    log: PartitionLog, segment: Segment, segments: list[Segment], recovery_point: int
+) -> None:
+    """Read a doubted segment batch by batch, and cut it if it is the last one."""
+    size = segment.size_bytes
+    scan = _read_again(log, segment, log.producers)
+    if segment is not segments[-1]:
+        following = segments[segments.index(segment) + 1].base_offset
+        if scan.end != size or segment.next_offset > following:
+            raise _damage(segment, scan, "it is not the last segment")
+        segment.next_offset = following
+        segment.close_for_writing()
         return
     if segment.next_offset < recovery_point:
-        raise KafkaStorageError(
-            f"{segment.file.path} is damaged at byte {end}, below the recovery point"
-            f" {recovery_point}: nothing was cut off; restore the file from a copy"
+        raise _damage(segment, scan, f"that is below the recovery point {recovery_point}")
+    if scan.end != size:
+        _log.warning(
+            "torn tail cut topic_partition=%s segment=%s bytes=%d next_offset=%d reason=%r",
+            log.topic_partition,
+            segment.file.name,
+            size - scan.end,
+            segment.next_offset,
+            scan.reason,
         )
-    _log.warning(
-        "torn tail cut topic_partition=%s segment=%s bytes=%d next_offset=%d",
-        log.topic_partition,
-        segment.file.path.name,
-        size - end,
-        segment.next_offset,
-    )
-    segment.truncate(end)
+        segment.cut(scan.end)
 
 
-def _rebuild(segment: Segment, log: PartitionLog) -> int:
-    """Read every batch, checking it, and build the indexes; returns where good data ends."""
-    size, end = segment.size_bytes, 0
-    segment.size_bytes = 0
-    segment.next_offset = segment.base_offset
-    segment.start_empty()
-    for position, header in _good_batches(segment.file.fd(), size):
+def _read_again(log: PartitionLog, segment: Segment, producers: Producers) -> BatchScan:
+    """Check every batch up to the first bad one, and take down all that they say."""
+    interval_bytes = log.config.index_interval_bytes
+    scan = BatchScan(segment.file.path, segment.size_bytes)
+    epochs = log.leader_epochs
+    segment.forget()
+    for position, header in scan:
         if header.base_offset < segment.next_offset:
+            scan.stop(f"offset {header.base_offset} is out of order")
             break
-        segment.note(header, header.base_offset, position, log.config.index_interval_bytes)
-        end = position + header.size_bytes
-    segment.size_bytes = end
-    return end
+        if header.partition_leader_epoch > epochs.latest:
+            epochs.note(header.partition_leader_epoch, header.base_offset)
+        told = header if header.records_count else header._replace(max_timestamp=-1)
+        segment.note(told, header.base_offset, position, interval_bytes)
+        aborted = replay.apply(producers, segment, position, header)
+        if aborted is not None:
+            segment.transaction_index.append(aborted)
+    return scan
 
 
-def _good_batches(fd: int, size: int) -> Iterator[tuple[int, BatchHeader]]:
-    """Batches with the right magic, length and checksum, up to the first that is not."""
-    position, start, chunk = 0, 0, memoryview(b"")
-    while position + HEADER_BYTES <= size:
-        at = position - start
-        if at + HEADER_BYTES > len(chunk):
-            start, at = position, 0
-            chunk = memoryview(os.pread(fd, READ_BYTES, position))
-        header = parse_header(chunk, at)
-        if header.magic != MAGIC or not HEADER_BYTES <= header.size_bytes <= size - position:
-            return
-        if at + header.size_bytes > len(chunk):
-            start, at = position, 0
-            chunk = memoryview(os.pread(fd, max(READ_BYTES, header.size_bytes), position))
-        if not crc_holds(chunk, header, at):
-            return
-        yield position, header
-        position += header.size_bytes
+def _find_epochs(log: PartitionLog, segments: list[Segment]) -> None:
+    """The checkpoint is lost: every batch tells in which epoch it was written."""
+    log.leader_epochs.clear()
+    for segment in segments:
+        for _, header in segment.walk():
+            log.leader_epochs.note(header.partition_leader_epoch, header.base_offset)
 
 
-def _load_producers(log: PartitionLog) -> None:
-    """Start from the newest usable snapshot and replay what came after it."""
-    start = log.log_start_offset
-    for path in sorted(log.directory.glob("*.snapshot"), reverse=True):
-        offset = int(path.stem)
-        if offset > log.next_offset:
-            path.unlink()
-        elif log.producers.load(path):
-            start = offset
-            break
-        else:
-            _log.warning("producer snapshot damaged path=%s", path.name)
-            log.producers.clear()
-            path.unlink()
-    _replay(log, start)
-
-
-def _replay(log: PartitionLog, start: int) -> None:
-    for segment in log.segments:
-        if segment.next_offset <= start and segment is not log.segments[-1]:
-            continue
-        begin = segment.position_of(start) if start > segment.base_offset else 0
-        if begin == 0:
-            segment.transaction_index.start_empty()
-        for position, header in segment.walk(begin):
-            if header.base_offset < start:
-                continue
-            log.leader_epochs.assign(header.partition_leader_epoch, header.base_offset)
-            if not header.has_producer:
-                continue
-            if not header.is_control:
-                log.producers.update(header, header.base_offset)
-                continue
-            if header.records_count == 0:
-                # Compaction left only the header: nothing of that transaction is here any more.
-                continue
-            marker = read_marker(segment.read(position, header.size_bytes), header)
-            aborted = log.producers.end_transaction(
-                header,
-                header.base_offset,
-                coordinator_epoch=marker.coordinator_epoch,
-                is_abort=marker.is_abort,
-            )
-            known = segment.transaction_index.entries()
-            if aborted is not None and aborted not in known:
-                segment.transaction_index.append(aborted)
+def _damage(segment: Segment, scan: BatchScan, why: str) -> KafkaStorageError:
+    return KafkaStorageError(
+        f"{segment.file.path} is damaged at byte {scan.end} ({scan.reason}), and {why}: nothing was"
+        " cut off; restore the file from a copy, or move it away to give its records up"
+    )

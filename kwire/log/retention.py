@@ -6,6 +6,7 @@ Kafka, a segment is as old as its newest record, or as its file if no record has
 """
 
 import logging
+import os
 from collections.abc import Callable
 
 from kwire.log.partition_log import PartitionLog
@@ -19,13 +20,18 @@ def delete_expired(
     log: PartitionLog, *, high_watermark: int, now_ms: int, trash: Trash
 ) -> list[Segment]:
     """Take every expired segment out of the log; their files go after file.delete.delay.ms."""
+    if log.is_failed:
+        return []
     expired = expired_segments(log, high_watermark=high_watermark, now_ms=now_ms)
     if not expired:
         return []
     if expired[-1] is log.active:
         log.roll()
     log.remove_segments(expired)
-    doomed = [path for segment in expired for path in segment.rename(DELETED)]
+    try:
+        doomed = [path for segment in expired for path in segment.rename(DELETED)]
+    except OSError as error:
+        raise log.files.refusal(f"remove segments of {log.topic_partition}", error) from error
     trash.take(doomed, log.config.file_delete_delay_ms)
     _log.info(
         "segments expired topic_partition=%s segments=%d bytes=%d log_start_offset=%d",
@@ -58,7 +64,7 @@ def newest_ms(segment: Segment) -> int:
     """The time that the age of a segment is counted from."""
     if segment.max_timestamp >= 0:
         return segment.max_timestamp
-    return segment.file.path.stat().st_mtime_ns // 1_000_000
+    return os.stat(segment.file.path).st_mtime_ns // 1_000_000
 
 
 def _oldest_while(

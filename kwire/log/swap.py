@@ -1,22 +1,20 @@
 """Compaction, the half in the loop: new segments take the place of old ones, whatever happens.
 
 Step by step, for one group after the other, the oldest first: the new files go from `.cleaned` to
-`.swap`, the log file first; the old files get `.deleted`; the new ones lose their suffix. Before
-the first step a crash leaves the old segments, after it the new ones: recovery removes `.cleaned`,
-and wherever it finds a `.log.swap` it drops the segments that begin within it and finishes.
+`.swap`; the old files get `.deleted`; the new ones lose their suffix. The log is the last of its
+files in the first and in the third step, so that a `.log.swap` says: all of it is there, and it
+counts. Before, a crash leaves the old segments; from then on `leftovers` finishes what was begun.
 """
 
 import logging
 import os
-from pathlib import Path
 
 from kwire.log.compaction import CLEANED, Prepared, Replacement
-from kwire.log.files import LogFile, sync_directory
+from kwire.log.files import sync_path
+from kwire.log.leftovers import SWAP
 from kwire.log.partition_log import PartitionLog
 from kwire.log.segment import Segment
-from kwire.log.trash import Trash
-
-SWAP = ".swap"
+from kwire.log.trash import DELETED, Trash
 
 _log = logging.getLogger(__name__)
 
@@ -30,11 +28,10 @@ def install(log: PartitionLog, prepared: Prepared, trash: Trash) -> bool:
     try:
         for replacement in prepared.replacements:
             _swap(log, replacement, trash)
-        sync_directory(log.directory)
-    except OSError:
+        sync_path(str(log.directory))
+    except OSError as error:
         # Names on disk and in memory may differ now; a restart finishes what was begun.
-        log.is_failed = True
-        raise
+        raise log.files.give_up(f"swap segments of {log.topic_partition}", error) from error
     return True
 
 
@@ -42,7 +39,7 @@ def discard(prepared: Prepared) -> None:
     """Remove new segments that will not be used."""
     for replacement in prepared.replacements:
         for path in replacement.new.paths():
-            path.unlink()
+            os.unlink(path)
 
 
 def _still_there(log: PartitionLog, prepared: Prepared) -> bool:
@@ -55,20 +52,20 @@ def _still_there(log: PartitionLog, prepared: Prepared) -> bool:
 def _swap(log: PartitionLog, replacement: Replacement, trash: Trash) -> None:
     new = replacement.new
     _change_suffix(new, CLEANED, SWAP)
-    doomed = [path for segment in replacement.old for path in segment.rename(".deleted")]
+    doomed = [path for segment in replacement.old for path in segment.rename(DELETED)]
     _change_suffix(new, SWAP, "")
-    new.file = LogFile(new.file.path, log.files)
-    log.replace_segments(list(replacement.old), [new])
+    new.move_to(log.files)
+    log.replace_segments(replacement.old, [new])
     trash.take(doomed, log.config.file_delete_delay_ms)
 
 
 def _change_suffix(segment: Segment, before: str, after: str) -> None:
     for part in (
-        segment.file,
-        segment.offset_index,
-        segment.time_index,
         segment.transaction_index,
+        segment.time_index,
+        segment.offset_index,
+        segment.file,
     ):
-        target = Path(str(part.path).removesuffix(before) + after)
+        target = part.path.removesuffix(before) + after
         os.rename(part.path, target)
         part.path = target

@@ -12,9 +12,8 @@ from array import array
 from bisect import bisect_left
 from itertools import islice
 from operator import gt
-from pathlib import Path
 
-from kwire.log.files import append_at
+from kwire.log.files import append_at, read_if_there, read_last, unlink_if_there
 from kwire.log.index_cache import Columns, IndexCache
 from kwire.log.offset_index import rises
 
@@ -26,7 +25,7 @@ _ENTRY = struct.Struct(">qi")
 class TimeIndex:
     __slots__ = ("_base_offset", "_cache", "_growing", "_saved", "path")
 
-    def __init__(self, path: Path, base_offset: int, cache: IndexCache) -> None:
+    def __init__(self, path: str, base_offset: int, cache: IndexCache) -> None:
         self.path = path
         self._base_offset = base_offset
         self._cache = cache
@@ -42,7 +41,7 @@ class TimeIndex:
         self._saved = 0
         self._cache.drop(self)
         if not is_new:
-            self.path.unlink(missing_ok=True)
+            unlink_if_there(self.path)
 
     def load(self) -> None:
         """Hold the entries in memory for good: the segment will be appended to."""
@@ -53,6 +52,8 @@ class TimeIndex:
 
     def maybe_append(self, timestamp: int, offset: int) -> None:
         """Add an entry if the timestamp is larger than every one before."""
+        if self._growing is None:
+            self.load()
         assert self._growing is not None
         timestamps, offsets = self._growing
         if timestamp >= 0 and (not timestamps or timestamp > timestamps[-1]):
@@ -70,6 +71,17 @@ class TimeIndex:
         timestamps, offsets = self._columns()
         return (timestamps[-1], self._base_offset + offsets[-1]) if timestamps else None
 
+    def peek(self) -> tuple[int, int] | None:
+        """The newest entry in the file, (-1, base) if there is none; None if there is no file."""
+        found = read_last(self.path, ENTRY_BYTES)
+        if found is None:
+            return None
+        count, entry = found
+        if not count:
+            return -1, self._base_offset
+        timestamp, relative = _ENTRY.unpack(entry)
+        return (timestamp, self._base_offset + relative) if min(timestamp, relative) >= 0 else None
+
     def truncate_to(self, offset: int) -> None:
         """Keep only the entries below `offset`."""
         self.load()
@@ -79,7 +91,7 @@ class TimeIndex:
         del timestamps[keep:], offsets[keep:]
         if self._saved > keep or not self._saved:
             self._saved = 0
-            self.path.unlink(missing_ok=True)
+            unlink_if_there(self.path)
 
     def save(self) -> None:
         """Append to the file what is not there yet."""
@@ -98,19 +110,18 @@ class TimeIndex:
             self._cache.put(self, self._growing)
             self._growing = None
 
+    def unload(self) -> None:
+        """Keep nothing in memory; what was not saved is lost."""
+        self._growing = None
+        self._cache.drop(self)
+
+    def move_to(self, cache: IndexCache) -> None:
+        self.unload()
+        self._cache = cache
+
     def distrust(self) -> None:
         """An entry was found wrong: use none of them until the index is built again."""
         self._cache.put(self, (array("q"), array("i")))
-
-    def has_whole_file(self) -> bool:
-        try:
-            return self.path.stat().st_size % ENTRY_BYTES == 0
-        except FileNotFoundError:
-            return False
-
-    def is_sane(self) -> bool:
-        """Whether the file has whole, rising entries."""
-        return self.has_whole_file() and len(self) == self.path.stat().st_size // ENTRY_BYTES
 
     def _columns(self) -> Columns:
         if self._growing is not None:
@@ -122,10 +133,7 @@ class TimeIndex:
         return columns
 
     def _read(self) -> Columns:
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            data = b""
+        data = read_if_there(self.path) or b""
         entries = list(_ENTRY.iter_unpack(data[: len(data) - len(data) % ENTRY_BYTES]))
         timestamps, offsets = (
             array("q", [e[0] for e in entries]),

@@ -26,7 +26,7 @@ def seek_time(
         for position, header in segment.walk(segment.position_of(begin)):
             if header.base_offset >= end_offset:
                 return None
-            if header.max_timestamp < timestamp or header.is_control:
+            if header.max_timestamp < timestamp:
                 continue
             found = _first_at(segment, position, header, timestamp, start_offset)
             if found is not None:
@@ -42,18 +42,23 @@ def newest_record(
     if newest < 0:
         return None
     found = seek_time(segments, newest, start_offset, end_offset)
-    if found is not None or end_offset >= segments[-1].next_offset:
+    if found is not None:
         return found
-    # The newest record is not readable yet: look through what is.
-    headers = [h for h in _headers(segments) if start_offset <= h.last_offset < end_offset]
-    best = max((h.max_timestamp for h in headers), default=-1)
-    return seek_time(segments, best, start_offset, end_offset) if best >= 0 else None
+    # The newest batch is not readable, or below the log's start by then: look through all that is.
+    newest = max(_timestamps(segments, start_offset, end_offset), default=-1)
+    return seek_time(segments, newest, start_offset, end_offset) if newest >= 0 else None
 
 
-def _headers(segments: list[Segment]) -> Iterator[BatchHeader]:
+def _timestamps(segments: list[Segment], start_offset: int, end_offset: int) -> Iterator[int]:
     for segment in segments:
-        for _, header in segment.walk():
-            yield header
+        if segment.base_offset >= end_offset or segment.next_offset <= start_offset:
+            continue
+        for position, header in segment.walk(segment.position_of(start_offset)):
+            if header.base_offset >= end_offset:
+                return
+            for record in each_record(segment.read(position, header.size_bytes), header):
+                if start_offset <= record.offset < end_offset:
+                    yield record.timestamp
 
 
 def _first_at(

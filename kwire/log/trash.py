@@ -6,8 +6,8 @@ Until then whoever was reading them may finish. A stop in between leaves files t
 
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 
+from kwire.log.files import unlink_if_there
 from kwire.tasks import Scheduler
 
 DELETED = ".deleted"
@@ -19,12 +19,12 @@ class Trash:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
 
-    def take(self, paths: Sequence[Path], delay_ms: int) -> None:
+    def take(self, paths: Sequence[str], delay_ms: int) -> None:
         """Remove the files in a thread once the delay is over."""
 
         def remove() -> None:
             for path in paths:
-                path.unlink(missing_ok=True)
+                unlink_if_there(path)
 
         def removed(outcome: Exception | None) -> None:
             if outcome is not None:
