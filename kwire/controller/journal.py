@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from crc32c import crc32c
+from kwire.codec.records.crc import crc32c
 
 from kwire.errors import KwireError
 from kwire.log.files import write_atomically

@@ -49,6 +49,7 @@ class LocalStore:
         self._snapshot_after_ops = snapshot_after_ops
         self._tree = read_snapshot(directory / SNAPSHOT)
         self._journal = Journal(directory / JOURNAL)
+        self._nodes_at_snapshot = len(self._tree)
         self._ops_since_snapshot = 0
         self._bytes_at_snapshot = 0
         self._watches = Watches()
@@ -160,12 +161,14 @@ class LocalStore:
             self._tree.zxid = zxid
 
     def _maybe_write_snapshot(self) -> None:
-        """Keep replay short. A tree that grows is written whole ever less often."""
-        is_due = self._ops_since_snapshot >= max(self._snapshot_after_ops, len(self._tree))
+        """Keep replay short. The larger the tree, the less often it is written as a whole."""
+        limit = max(self._snapshot_after_ops, self._nodes_at_snapshot)
+        is_due = self._ops_since_snapshot >= limit
         is_large = self._journal.size_bytes - self._bytes_at_snapshot >= SNAPSHOT_AFTER_BYTES
         if not is_due and not is_large:
             return
         self._ops_since_snapshot = 0
+        self._nodes_at_snapshot = len(self._tree)
         try:
             write_atomically(str(self._directory / SNAPSHOT), encode_snapshot(self._tree))
             self._journal.restart()

@@ -79,6 +79,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]
 
 
 def test_a_new_tree_has_only_its_root(session: Session) -> None:
+    assert session.store.state is SessionState.CONNECTED
     assert list(session.tree("/")) == ["/"]
     assert session.children("/") == []
 
@@ -303,10 +304,8 @@ def test_a_refused_multi_fires_no_watch(session: Session) -> None:
 def test_a_closed_session_is_lost_and_answers_so(session: Session) -> None:
     states: list[SessionState] = []
     session.store.on_session(states.append)
-    assert session.store.state is SessionState.CONNECTED
     session.store.close()
-    assert session.store.state is SessionState.LOST
-    assert states == [SessionState.LOST]
+    assert states == [session.store.state] == [SessionState.LOST]
     assert isinstance(session.multi(Create("/a")), SessionLost)
     for ask in (session.get, session.exists, session.children, session.tree):
         assert isinstance(ask("/"), SessionLost)
