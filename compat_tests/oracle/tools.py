@@ -24,6 +24,7 @@ LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 PRODUCER_PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
 CONSUMER_PERFORMANCE = "org.apache.kafka.tools.ConsumerPerformance"
+END_TO_END_LATENCY = "org.apache.kafka.tools.EndToEndLatency"
 
 
 class Ran(NamedTuple):
