@@ -20,7 +20,9 @@ SETUP := $(VENV)/.kwire-setup
 help: ## list the targets
 	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Compiled once here, so that a broker starts as quickly where Python was told not to do it itself.
 setup: $(SETUP) ## create .venv with kwire and everything needed to develop it
+	$(BIN)/python -m compileall -q kwire
 
 $(SETUP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
