@@ -39,5 +39,7 @@ def read_marker(batch: Buffer, header: BatchHeader) -> Marker:
         assert record.value is not None
         _, kind = _KEY.unpack_from(record.key)
         _, epoch = _VALUE.unpack_from(record.value)
+        if kind not in (ABORT, COMMIT):
+            raise InvalidRecord(f"a control record of type {kind} ends no transaction")
         return Marker(kind == ABORT, epoch)
     raise InvalidRecord("a control batch without a marker")
