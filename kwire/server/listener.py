@@ -14,6 +14,7 @@ from collections import Counter
 from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
 from kwire.config.endpoints import Endpoint
+from kwire.errors import KwireError
 from kwire.handlers.context import Peer
 from kwire.server.complaints import Complaints
 from kwire.server.connection import Connection, ConnectionEnd
@@ -29,6 +30,10 @@ SLOW_FRAME_S = 30.0
 SWEEP_S = 1.0
 
 _log = logging.getLogger(__name__)
+
+
+class CannotListen(KwireError):
+    """An address is taken, or not one of this machine's."""
 
 
 class Listeners:
@@ -58,19 +63,24 @@ class Listeners:
         return len(self._connections)
 
     def bind(self, endpoint: Endpoint) -> int:
-        """Open a listening socket, not yet accepting; returns its port (0 asks for a free one)."""
-        family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((endpoint.host, endpoint.port))
-        except OSError:
-            sock.close()
-            raise
-        sock.listen(BACKLOG)
-        sock.setblocking(False)
-        self._sockets.append((sock, endpoint.name))
-        return int(sock.getsockname()[1])
+        """Open listening sockets, not yet accepting; returns their port (0 asks for a free one)."""
+        port = endpoint.port
+        for family, host in _addresses(endpoint.host):
+            sock = socket.socket(family, socket.SOCK_STREAM)
+            try:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    # Both families of "everywhere" have a socket of their own.
+                    sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                sock.bind((host, port))
+            except OSError as error:
+                sock.close()
+                raise CannotListen(f"cannot listen on {host}:{port}: {error.strerror}") from error
+            sock.listen(BACKLOG)
+            sock.setblocking(False)
+            self._sockets.append((sock, endpoint.name))
+            port = int(sock.getsockname()[1])
+        return port
 
     def start(self) -> None:
         for sock, name in self._sockets:
@@ -195,3 +205,30 @@ class Listeners:
         if idle_ms < 0 or connection.is_waiting_for_us:
             return False
         return now - connection.quiet_since > idle_ms / 1000
+
+
+def _addresses(host: str) -> list[tuple[int, str]]:
+    """Where to listen for a host: a name may stand for an address of either family.
+
+    Clients try all addresses of a name and complain of those that do not answer, so `localhost`
+    and an empty host mean every address that a client would try.
+    """
+    try:
+        found = socket.getaddrinfo(
+            host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except OSError as error:
+        raise CannotListen(f"cannot listen on {host}: {error.strerror}") from error
+    addresses = list(dict.fromkeys((int(one[0]), str(one[4][0])) for one in found))
+    usable = [one for one in addresses if one[0] == socket.AF_INET or _has_ipv6()]
+    return usable or addresses
+
+
+def _has_ipv6() -> bool:
+    """A kernel without the family still resolves names to its addresses."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

@@ -16,9 +16,7 @@ def test_a_page_in_the_repository_is_up_to_date(name: str) -> None:
     assert written == pages()[name], "run: kwire docs docs/reference"
 
 
-def test_the_command_writes_every_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_every_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", str(tmp_path)]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(pages())
     assert str(tmp_path / "apis.md") in capsys.readouterr().out

@@ -67,7 +67,9 @@ def banner_of(process: "subprocess.Popen[str]") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
-def test_the_broker_tells_where_it_is_and_stops_in_order(tmp_path: Path, name: signal.Signals) -> None:
+def test_the_broker_tells_where_it_is_and_stops_in_order(
+    tmp_path: Path, name: signal.Signals
+) -> None:
     with serve(tmp_path / "data", "--topics", "a:3,b") as process:
         told = banner_of(process)
         assert told["first"].startswith("kwire is ready after ")
