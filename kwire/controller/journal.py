@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kwire.codec.records.crc import crc32c
-
 from kwire.errors import KwireError
 from kwire.log.files import write_atomically
 
