@@ -39,11 +39,11 @@ def describe_topic(
             continue
         broker_name = declared.broker_name
         below = _synonyms(layers, broker_name) if broker_name is not None else []
+        shown = _from_name(below, broker_name)
         value = declared.show(getattr(resolved, declared.attribute))
         if name in overrides:
             value = overrides[name].strip()
-            below.insert(0, Synonym(name, value, Source.DYNAMIC_TOPIC))
-        shown = below if name in overrides else _from_name(below, broker_name)
+            below = shown = [Synonym(name, value, Source.DYNAMIC_TOPIC), *shown]
         entries.append(_entry(declared, value, below, shown, read_only=False))
     return entries
 

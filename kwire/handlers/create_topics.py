@@ -22,6 +22,9 @@ from kwire.tasks import Later
 
 FIRST_VERSION_WITH_CONFIGS = 5
 
+# Tools take this name for the metadata log of a KRaft cluster, and so nobody may have it.
+_OF_KRAFT = "__cluster_metadata"
+
 
 def handle(ctx: RequestContext, request: CreateTopicsRequest) -> Later[CreateTopicsResponse]:
     times = Counter(topic.name for topic in request.topics)
@@ -47,6 +50,8 @@ def refuse(
 def _wanted(topic: CreatableTopic, *, is_repeated: bool) -> NewTopic:
     if is_repeated:
         raise InvalidRequest("Duplicate topic name.")
+    if topic.name == _OF_KRAFT:
+        raise InvalidRequest(f"Creation of internal topic {_OF_KRAFT} is prohibited.")
     assignment: dict[int, list[int]] = {}
     for placed in topic.assignments:
         if placed.partition_index in assignment:

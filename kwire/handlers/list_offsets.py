@@ -122,8 +122,7 @@ def _look_up(partition: Partition, timestamp: int, end_offset: int) -> TimedOffs
         return TimedOffset(_NO_TIME, end_offset, partition.leader_epoch)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         # Without tiered storage everything is local.
-        start = log.log_start_offset
-        return TimedOffset(_NO_TIME, start, log.leader_epochs.epoch_at(start))
+        return TimedOffset(_NO_TIME, log.log_start_offset, _first_epoch(partition))
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return _NOTHING
     if timestamp == MAX_TIMESTAMP:
@@ -132,6 +131,14 @@ def _look_up(partition: Partition, timestamp: int, end_offset: int) -> TimedOffs
         found = log.offset_for_time(timestamp, end_offset=end_offset)
     # The newest record may lie beyond what this reader sees; Kafka then tells of none.
     return _NOTHING if found is None or found.offset >= end_offset else found
+
+
+def _first_epoch(partition: Partition) -> int:
+    """In which epoch the log begins; an empty one begins with what is appended next."""
+    log = partition.log
+    if log.log_start_offset == log.next_offset:
+        return partition.leader_epoch
+    return log.leader_epochs.epoch_at(log.log_start_offset)
 
 
 def _told_as(code: ErrorCode, version: int) -> ErrorCode:

@@ -51,8 +51,7 @@ def _end_of_epoch(
     try:
         partition = ctx.node.hosted.find(topic, asked.partition)
         partition.check_leader_epoch(asked.current_leader_epoch)
-        log = partition.log
-        epoch, end_offset = log.leader_epochs.end_offset_for(asked.leader_epoch, log.next_offset)
+        epoch, end_offset = partition.end_of_epoch(asked.leader_epoch)
     except KwireError as error:
         return EpochEndOffset(partition=asked.partition, error_code=error.code)
     return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)

@@ -84,6 +84,18 @@ class Partition:
             return
         raise FencedLeaderEpoch() if epoch < self.leader_epoch else UnknownLeaderEpoch()
 
+    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """The largest epoch at or below `epoch`, and where it ended (KIP-101, KIP-279).
+
+        Our own epoch counts before its first batch is in the log: it begins at the log's end.
+        """
+        epochs, end_offset = self.log.leader_epochs, self.log.next_offset
+        if epoch == self.leader_epoch:
+            return epoch, end_offset
+        if epochs.latest < epoch < self.leader_epoch:
+            return (epochs.latest if epochs.latest >= 0 else epoch), end_offset
+        return epochs.end_offset_for(epoch, end_offset)
+
     def append(
         self, records: memoryview | None, *, acks: int, produce_version: int, now_ms: int
     ) -> Appended:

@@ -30,6 +30,13 @@ def test_a_topics_own_value_stands_before_its_synonyms() -> None:
     ]
 
 
+def test_a_coarser_unit_alone_is_no_synonym_of_a_topics_own_value() -> None:
+    (entry,) = describe_topic(Layers(), {"retention.ms": "1000"}, ["retention.ms"])
+    assert [tuple(one) for one in entry.synonyms] == [
+        ("retention.ms", "1000", Source.DYNAMIC_TOPIC)
+    ]
+
+
 def test_a_coarser_unit_tells_the_topic_its_source() -> None:
     layers = load(file={"log.retention.hours": "2"})
     (entry,) = describe_topic(layers, {}, ["retention.ms"])

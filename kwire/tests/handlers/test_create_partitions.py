@@ -15,8 +15,10 @@ NEWEST = 3
 
 
 def _wanted(name: str, count: int, placed: list[list[int]] | None = None) -> CreatePartitionsTopic:
-    assignments = placed and [CreatePartitionsAssignment(broker_ids=one) for one in placed]
-    return CreatePartitionsTopic(name=name, count=count, assignments=assignments)
+    wanted = CreatePartitionsTopic(name=name, count=count, assignments=None)
+    if placed is not None:
+        wanted.assignments = [CreatePartitionsAssignment(broker_ids=one) for one in placed]
+    return wanted
 
 
 def _grow(

@@ -121,6 +121,7 @@ def test_a_topic_that_exists_is_refused_and_stays_as_it_was(node: OpenNode) -> N
     [
         (_topic("a b"), ErrorCode.INVALID_TOPIC_EXCEPTION, "ASCII alphanumerics"),
         (_topic(".."), ErrorCode.INVALID_TOPIC_EXCEPTION, "'..' is not allowed"),
+        (_topic("__cluster_metadata"), ErrorCode.INVALID_REQUEST, "is prohibited"),
         (_topic("zero", 0), ErrorCode.INVALID_PARTITIONS, "non-positive"),
         (_topic("less", -2), ErrorCode.INVALID_PARTITIONS, "non-positive"),
         (_topic("none", 1, 0), ErrorCode.INVALID_REPLICATION_FACTOR, "larger than 0"),
