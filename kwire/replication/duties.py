@@ -11,7 +11,7 @@ from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
 from kwire.log.cleaner import Cleaner
 from kwire.log.compaction import Prepared
-from kwire.log.flush import GroupCommit, is_flush_due
+from kwire.log.flush import BackgroundFlush, GroupCommit, is_flush_due
 from kwire.log.retention import delete_expired
 from kwire.log.store import LogStore, remove_directories
 from kwire.log.trash import Trash
@@ -20,6 +20,7 @@ from kwire.tasks import Scheduler, Timer
 
 FLUSH_SWEEP_MS = 100
 """How exactly flush.ms is kept."""
+CLOSED_SWEEP_MS = 1_000
 REMOVAL_SWEEP_MS = 1_000
 SHORTEST_PAUSE_MS = 10
 
@@ -42,6 +43,7 @@ class Duties:
         self._group_commit = group_commit
         self._scheduler = scheduler
         self._clock = clock
+        self._background = BackgroundFlush(scheduler)
         self._trash = Trash(scheduler)
         self._cleaner = Cleaner(
             scheduler,
@@ -65,6 +67,7 @@ class Duties:
         )
         self._every(self.checkpoint, checkpoint_ms, delay_ms)
         self._every(self.flush_due, FLUSH_SWEEP_MS)
+        self._every(self.flush_closed, CLOSED_SWEEP_MS)
         self._every(self.remove_condemned, REMOVAL_SWEEP_MS)
         self._every(self.forget_producers, config.producer_id_expiration_check_interval_ms)
         if config.log_cleaner_enable:
@@ -107,7 +110,12 @@ class Duties:
             if is_flush_due(partition.log, now_ms):
                 self._group_commit.after_flush(partition.log, _log_failure)
 
+    def flush_closed(self) -> None:
+        """Segments that were rolled go to disk soon, so that a crash leaves little to check."""
+        self._background.flush_closed(partition.log for partition in self._hosted)
+
     def checkpoint(self) -> None:
+        """In the loop, not in a thread: an older checkpoint must never overwrite a newer one."""
         self._log_store.checkpoint()
 
     def remove_condemned(self) -> None:
