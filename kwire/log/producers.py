@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kwire.codec.records.batch import BatchHeader
+from kwire.codec.records.batch import TRANSACTIONAL, BatchHeader
 from kwire.codec.records.crc import crc32c
 from kwire.errors import InvalidProducerEpoch, InvalidTxnState, OutOfOrderSequence
 from kwire.log.transaction_index import AbortedTxn
@@ -23,6 +23,7 @@ VERSION = 1
 _HEAD = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
 _ENTRY = struct.Struct(">qhiqiqiq")
+_new_tuple = tuple.__new__
 
 
 class RememberedBatch(NamedTuple):
@@ -42,14 +43,27 @@ class RememberedBatch(NamedTuple):
 
 
 class Producer:
-    __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "open_since")
+    __slots__ = (
+        "batches",
+        "coordinator_epoch",
+        "epoch",
+        "last_timestamp",
+        "next_sequence",
+        "open_since",
+    )
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.batches: deque[RememberedBatch] = deque(maxlen=REMEMBERED_BATCHES)
+        self.next_sequence = 0
         self.coordinator_epoch = -1
         self.last_timestamp = -1
         self.open_since = -1
+
+    def start_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.batches.clear()
+        self.next_sequence = 0
 
 
 class Producers:
@@ -75,18 +89,13 @@ class Producers:
         if known is None:
             # Nothing is known, perhaps because retention removed it all: any sequence may start.
             return None
-        if header.producer_epoch == known.epoch:
-            for batch in known.batches:
-                if (
-                    batch.last_sequence == header.last_sequence
-                    and batch.first_sequence == header.base_sequence
-                ):
-                    return batch
-        self._check_epoch(known, header)
-        self._check_sequence(known, header)
-        if known.open_since >= 0 and not header.is_transactional:
-            raise InvalidTxnState("expected a transactional write: a transaction is open")
-        return None
+        if (
+            header.producer_epoch == known.epoch
+            and header.base_sequence == known.next_sequence
+            and known.open_since < 0
+        ):
+            return None
+        return _check_carefully(known, header)
 
     def update(self, header: BatchHeader, base_offset: int) -> None:
         """Remember a data batch that was appended at `base_offset`."""
@@ -94,14 +103,16 @@ class Producers:
         if known is None:
             known = self._producers[header.producer_id] = Producer(header.producer_epoch)
         elif known.epoch != header.producer_epoch:
-            known.epoch = header.producer_epoch
-            known.batches.clear()
+            known.start_epoch(header.producer_epoch)
         delta = header.last_offset_delta
+        last_sequence = (header.base_sequence + delta) & MAX_SEQUENCE
+        timestamp = header.max_timestamp
         known.batches.append(
-            RememberedBatch(header.last_sequence, base_offset + delta, delta, header.max_timestamp)
+            _new_tuple(RememberedBatch, (last_sequence, base_offset + delta, delta, timestamp))
         )
-        known.last_timestamp = header.max_timestamp
-        if known.open_since < 0 and header.is_transactional:
+        known.next_sequence = (last_sequence + 1) & MAX_SEQUENCE
+        known.last_timestamp = timestamp
+        if header.attributes & TRANSACTIONAL and known.open_since < 0:
             known.open_since = self._open[header.producer_id] = base_offset
 
     def end_transaction(
@@ -111,9 +122,8 @@ class Producers:
         known = self._producers.get(header.producer_id)
         if known is None:
             known = self._producers[header.producer_id] = Producer(header.producer_epoch)
-        if known.epoch != header.producer_epoch:
-            known.epoch = header.producer_epoch
-            known.batches.clear()
+        elif known.epoch != header.producer_epoch:
+            known.start_epoch(header.producer_epoch)
         known.coordinator_epoch = coordinator_epoch
         known.last_timestamp = header.max_timestamp
         first_offset, known.open_since = known.open_since, -1
@@ -161,27 +171,33 @@ class Producers:
         self._open = {producer_id: offset for offset, producer_id in sorted(opened)}
         return True
 
-    def _check_epoch(self, known: Producer, header: BatchHeader) -> None:
-        if header.producer_epoch < known.epoch:
-            raise InvalidProducerEpoch(
-                f"producer {header.producer_id} has epoch {known.epoch} here,"
-                f" the batch has {header.producer_epoch}"
-            )
 
-    def _check_sequence(self, known: Producer, header: BatchHeader) -> None:
-        sequence = header.base_sequence
-        if header.producer_epoch != known.epoch:
-            if sequence != 0:
-                raise OutOfOrderSequence(
-                    f"a new epoch of producer {header.producer_id} starts at sequence {sequence}"
-                )
-            return
-        last = known.batches[-1].last_sequence if known.batches else -1
-        expected = 0 if last == MAX_SEQUENCE else last + 1
-        if sequence != expected:
-            raise OutOfOrderSequence(
-                f"producer {header.producer_id} sent sequence {sequence}, expected {expected}"
-            )
+def _check_carefully(known: Producer, header: BatchHeader) -> RememberedBatch | None:
+    if header.producer_epoch == known.epoch:
+        for batch in known.batches:
+            if (
+                batch.last_sequence == header.last_sequence
+                and batch.first_sequence == header.base_sequence
+            ):
+                return batch
+    elif header.producer_epoch < known.epoch:
+        raise InvalidProducerEpoch(
+            f"producer {header.producer_id} has epoch {known.epoch} here,"
+            f" the batch has {header.producer_epoch}"
+        )
+    elif header.base_sequence != 0:
+        raise OutOfOrderSequence(
+            f"a new epoch of producer {header.producer_id} starts at sequence"
+            f" {header.base_sequence}"
+        )
+    if header.producer_epoch == known.epoch and header.base_sequence != known.next_sequence:
+        raise OutOfOrderSequence(
+            f"producer {header.producer_id} sent sequence {header.base_sequence},"
+            f" expected {known.next_sequence}"
+        )
+    if known.open_since >= 0 and not header.is_transactional:
+        raise InvalidTxnState("expected a transactional write: a transaction is open")
+    return None
 
 
 def _entry_of(producer_id: int, known: Producer) -> bytes:
@@ -213,4 +229,5 @@ def _producer_of(
     known.open_since = open_since
     if last_sequence >= 0:
         known.batches.append(RememberedBatch(last_sequence, last_offset, offset_delta, timestamp))
+        known.next_sequence = (last_sequence + 1) & MAX_SEQUENCE
     return known
