@@ -12,10 +12,9 @@ from kwire.codec.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kwire.controller.image import PartitionState, TopicImage
-from kwire.controller.topics import check_name
-from kwire.errors import ErrorCode, InvalidRequest, KwireError, UnknownTopicOrPartition
+from kwire.errors import ErrorCode, InvalidRequest
 from kwire.handlers.context import RequestContext
-from kwire.handlers.selection import TOPIC_OPERATIONS, ClusterView, is_internal
+from kwire.handlers.selection import TOPIC_OPERATIONS, ClusterView, is_internal, why_missing
 
 
 def handle(
@@ -116,13 +115,9 @@ class _Page:
 
 
 def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
-    try:
-        check_name(name)
-        raise UnknownTopicOrPartition()
-    except KwireError as error:
-        return DescribeTopicPartitionsResponseTopic(
-            error_code=error.code,
-            name=name,
-            is_internal=is_internal(name),
-            topic_authorized_operations=TOPIC_OPERATIONS,
-        )
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=why_missing(name),
+        name=name,
+        is_internal=is_internal(name),
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )

@@ -17,14 +17,7 @@ from kwire.codec.messages.metadata import (
 )
 from kwire.controller.commands import NewTopic
 from kwire.controller.image import NO_LEADER, PartitionState, TopicImage
-from kwire.controller.topics import check_name
-from kwire.errors import (
-    ErrorCode,
-    InvalidRequest,
-    KwireError,
-    TopicAlreadyExists,
-    UnknownTopicOrPartition,
-)
+from kwire.errors import ErrorCode, InvalidRequest, KwireError, TopicAlreadyExists
 from kwire.handlers.context import RequestContext
 from kwire.handlers.selection import (
     CLUSTER_OPERATIONS,
@@ -32,6 +25,7 @@ from kwire.handlers.selection import (
     TOPIC_OPERATIONS,
     ClusterView,
     is_internal,
+    why_missing,
 )
 from kwire.tasks import Later
 from kwire.types import ZERO_UUID
@@ -102,13 +96,14 @@ def _failures(names: list[str], results: list[TopicImage | KwireError]) -> dict[
 class _Answer:
     """One answer in the making, from the image as it is now."""
 
-    __slots__ = ("_image", "_request", "_version", "_view")
+    __slots__ = ("_image", "_lists", "_request", "_version", "_view")
 
     def __init__(self, ctx: RequestContext, request: MetadataRequest) -> None:
         self._request = request
         self._version = ctx.version
         self._image = ctx.node.controller.image
         self._view = ClusterView(ctx)
+        self._lists: dict[tuple[int, ...], list[int]] = {}
 
     def all_topics(self) -> MetadataResponse:
         return self._with([self._topic(topic) for topic in self._image.topics.values()])
@@ -147,18 +142,12 @@ class _Answer:
         topic = self._image.topics.get(name)
         if topic is not None:
             return self._topic(topic)
-        try:
-            if failure is not None:
-                raise failure
-            check_name(name)
-            raise UnknownTopicOrPartition()
-        except KwireError as error:
-            return MetadataTopic(
-                error_code=error.code,
-                name=name,
-                is_internal=is_internal(name),
-                topic_authorized_operations=self._topic_operations(),
-            )
+        return MetadataTopic(
+            error_code=why_missing(name) if failure is None else failure.code,
+            name=name,
+            is_internal=is_internal(name),
+            topic_authorized_operations=self._topic_operations(),
+        )
 
     def _topic(self, topic: TopicImage) -> MetadataTopic:
         return MetadataTopic(
@@ -179,10 +168,7 @@ class _Answer:
     def _partition(self, topic: TopicImage, index: int, state: PartitionState) -> MetadataPartition:
         offline = self._view.offline_replicas(topic, index, state)
         leader = self._view.leader(state, offline)
-        replicas, isr = list(state.replicas), list(state.isr)
-        if self._version == LAST_VERSION_WITHOUT_NULL:
-            replicas = [replica for replica in replicas if self._view.is_reachable(replica)]
-            isr = [replica for replica in isr if self._view.is_reachable(replica)]
+        replicas, isr = self._list(state.replicas), self._list(state.isr)
         return MetadataPartition(
             error_code=self._error(state, leader, len(replicas), len(isr)),
             partition_index=index,
@@ -192,6 +178,19 @@ class _Answer:
             isr_nodes=isr,
             offline_replicas=offline,
         )
+
+    def _list(self, node_ids: tuple[int, ...]) -> list[int]:
+        """One list for all partitions that are placed alike: most are, and there may be many.
+
+        In version 0 a broker that cannot be reached is left out.
+        """
+        found = self._lists.get(node_ids)
+        if found is None:
+            found = list(node_ids)
+            if self._version == LAST_VERSION_WITHOUT_NULL:
+                found = [node_id for node_id in node_ids if self._view.is_reachable(node_id)]
+            self._lists[node_ids] = found
+        return found
 
     def _error(
         self, state: PartitionState, leader: int, replica_count: int, isr_count: int

@@ -6,6 +6,8 @@ the set of all that Kafka knows for such a resource, as a bit field of Kafka's o
 
 from kwire.config.endpoints import Endpoint
 from kwire.controller.image import NO_LEADER, BrokerImage, PartitionState, TopicImage
+from kwire.controller.topics import check_name
+from kwire.errors import ErrorCode, InvalidTopic
 from kwire.handlers.context import RequestContext
 
 _READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _CLUSTER_ACTION = range(3, 10)
@@ -18,6 +20,15 @@ def is_internal(topic: str) -> bool:
     return topic in INTERNAL_TOPICS
 
 
+def why_missing(topic: str) -> ErrorCode:
+    """What to tell of a topic that is not there: it may be that it could never be."""
+    try:
+        check_name(topic)
+    except InvalidTopic as error:
+        return error.code
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
 def _bits(*operations: int) -> int:
     return sum(1 << operation for operation in operations)
 
@@ -26,6 +37,7 @@ NOT_ASKED = -(2**31)
 TOPIC_OPERATIONS = _bits(
     _READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS
 )
+GROUP_OPERATIONS = _bits(_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
 CLUSTER_OPERATIONS = _bits(
     _CREATE,
     _ALTER,
@@ -58,12 +70,13 @@ class ClusterView:
 
     def offline_replicas(self, topic: TopicImage, index: int, state: PartitionState) -> list[int]:
         """Replicas on brokers that are away, and ours if its log cannot be used."""
-        return [
-            replica
-            for replica in state.replicas
-            if replica not in self._reachable
-            or (replica == self._node_id and self._hosted.is_offline(topic.name, index))
-        ]
+        offline = []
+        for replica in state.replicas:
+            if replica not in self._reachable or (
+                replica == self._node_id and self._hosted.is_offline(topic.name, index)
+            ):
+                offline.append(replica)
+        return offline
 
     def leader(self, state: PartitionState, offline: list[int]) -> int:
         """Who leads, unless nobody can be served there."""
