@@ -21,6 +21,7 @@ from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
 from kwire.controller.producer_ids import ProducerIds
 from kwire.errors import ErrorCode, KwireError
+from kwire.groups.service import GroupService
 from kwire.handlers.context import Node
 from kwire.log.flush import GroupCommit
 from kwire.log.store import LogStore
@@ -47,6 +48,9 @@ class App:
         self.hosted = Hosted(config.node_id, self.log_store, config)
         self.controller.subscribe(self._follow)
         group_commit = GroupCommit(self._scheduler, self._clock.monotonic)
+        self.groups = GroupService(
+            self.controller, self.hosted, group_commit, self._scheduler, self._clock
+        )
         self.node = Node(
             controller=self.controller,
             hosted=self.hosted,
@@ -56,6 +60,7 @@ class App:
             fetch_sessions=FetchSessions(
                 config.max_incremental_fetch_session_cache_slots, self._clock
             ),
+            groups=self.groups,
             scheduler=self._scheduler,
             clock=self._clock,
         )
@@ -80,6 +85,7 @@ class App:
         self.log_store.claim(config.node_id, self.controller.image.cluster_id)
         self._look_at_strangers()
         self._make_topics(topics)
+        self.groups.start()
         self._listeners.start()
         self._duties.start()
         # What was made so far lives as long as the broker: the collector need not look at it.
@@ -103,6 +109,7 @@ class App:
         self._listeners.stop_accepting()
         self._listeners.close_connections()
         self._duties.stop()
+        self.groups.stop()
         self._scheduler.close()
         self._store.close()
         self.log_store.close()

@@ -4,8 +4,8 @@ The data path creates no coroutine and no thread hand-off. A handler that cannot
 a `Later`; whoever learns the answer calls `complete`. The connection keeps its place in order.
 """
 
-from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -64,6 +64,24 @@ def now(value: T) -> Later[T]:
     known: Later[T] = Later()
     known.complete(value)
     return known
+
+
+def all_of(laters: Sequence[Later[T]]) -> Later[list[T]]:
+    """All answers in order, when the last of them is there."""
+    together: Later[list[T]] = Later()
+    missing = len(laters)
+
+    def count(_: T) -> None:
+        nonlocal missing
+        missing -= 1
+        if missing == 0:
+            together.complete([cast(T, later.value) for later in laters])
+
+    if not laters:
+        together.complete([])
+    for later in laters:
+        later.then(count)
+    return together
 
 
 class Timer(Protocol):

@@ -5,7 +5,7 @@ when somebody first asks who coordinates.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from kwire.clock import Clock
@@ -16,7 +16,7 @@ from kwire.coordinator.journal import PartitionJournal
 from kwire.coordinator.loading import Loading
 from kwire.coordinator.shard import Machine, Shard
 from kwire.coordinator.timers import Timers
-from kwire.errors import ErrorCode, KwireError, NotCoordinator
+from kwire.errors import CoordinatorNotAvailable, KwireError, NotCoordinator
 from kwire.log.flush import GroupCommit
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Later, Scheduler, now
@@ -66,13 +66,13 @@ class Runtime(Generic[M]):
             raise NotCoordinator()
         return shard
 
-    def leader_of(self, key: str) -> Later[int | KwireError]:
-        """Which broker coordinates; the internal topic is made if nobody needed it before."""
+    def leaders_of(self, keys: Sequence[str]) -> Later[list[int] | KwireError]:
+        """Which brokers coordinate; the internal topic is made if nobody needed it before."""
         image = self._image()
         if image is not None:
-            return now(_leader(image, key))
+            return now(_leaders(image, keys))
         created = self._controller.create_topics([self._topic])
-        return created.map(lambda results: self._leader_in(results[0], key))
+        return created.map(lambda results: self._leaders_in(results[0], keys))
 
     def follow(self, change: ImageChange) -> None:
         """Open and close shards as the internal topic comes and goes."""
@@ -90,15 +90,16 @@ class Runtime(Generic[M]):
     def _image(self) -> TopicImage | None:
         return self._controller.image.topics.get(self._topic.name)
 
-    def _leader_in(self, created: TopicImage | KwireError, key: str) -> int | KwireError:
+    def _leaders_in(
+        self, created: TopicImage | KwireError, keys: Sequence[str]
+    ) -> list[int] | KwireError:
         """Two clients may have asked at once: the topic is there for the second one too."""
-        if isinstance(created, TopicImage):
-            return _leader(created, key)
         image = self._image()
-        if created.code == ErrorCode.TOPIC_ALREADY_EXISTS and image is not None:
-            return _leader(image, key)
-        _log.error("internal topic not created topic=%s: %s", self._topic.name, created.message)
-        return created
+        if isinstance(created, KwireError) and image is None:
+            _log.error("internal topic not created topic=%s: %s", self._topic.name, created.message)
+            return CoordinatorNotAvailable()
+        assert image is not None
+        return _leaders(image, keys)
 
     def _open_led(self, image: TopicImage) -> None:
         for index, state in image.partitions.items():
@@ -144,5 +145,6 @@ def java_hash(text: str) -> int:
     return total
 
 
-def _leader(image: TopicImage, key: str) -> int:
-    return image.partitions[partition_of(key, len(image.partitions))].leader
+def _leaders(image: TopicImage, keys: Sequence[str]) -> list[int]:
+    count = len(image.partitions)
+    return [image.partitions[partition_of(key, count)].leader for key in keys]

@@ -6,7 +6,7 @@ a `KwireError`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kwire.errors import ErrorCode
@@ -16,8 +16,7 @@ NO_MEMBER_ID = ""
 NO_GENERATION = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     group_id: str
     member_id: str
     client_id: str
@@ -52,15 +51,14 @@ class JoinAnswer(NamedTuple):
     skips_assignment: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(NamedTuple):
     group_id: str
     member_id: str
     generation: int
     instance_id: str | None = None
     protocol_type: str | None = None
     protocol_name: str | None = None
-    assignments: Mapping[str, bytes] = field(default_factory=dict)
+    assignments: Mapping[str, bytes] = MappingProxyType({})
 
 
 class SyncAnswer(NamedTuple):
@@ -70,8 +68,7 @@ class SyncAnswer(NamedTuple):
     assignment: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class Heartbeat(NamedTuple):
     group_id: str
     member_id: str
     generation: int
@@ -84,8 +81,7 @@ class LeavingMember(NamedTuple):
     reason: str = "not provided"
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(NamedTuple):
     """Answered with one error code for each member."""
 
     group_id: str
@@ -100,8 +96,7 @@ class OffsetToCommit(NamedTuple):
     metadata: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """Answered with one error code for each offset."""
 
     group_id: str
@@ -115,29 +110,25 @@ class Commit:
     """Whether GROUP_ID_NOT_FOUND may be answered; ILLEGAL_GENERATION stands for it otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOffsets:
+class DeleteOffsets(NamedTuple):
     """Answered with one error code for each partition."""
 
     group_id: str
     partitions: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteGroup:
+class DeleteGroup(NamedTuple):
     group_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOver:
+class SessionOver(NamedTuple):
     """A member, or one that was told its id and never came back, was silent for too long."""
 
     group_id: str
     member_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class InitialDelayOver:
+class InitialDelayOver(NamedTuple):
     """A new group has waited for more members; it waits on if some came and time remains."""
 
     group_id: str
@@ -145,28 +136,24 @@ class InitialDelayOver:
     remaining_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class JoinOver:
+class JoinOver(NamedTuple):
     """Whoever has not joined by now is not part of the next generation."""
 
     group_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class SyncOver:
+class SyncOver(NamedTuple):
     """Whoever has not asked for its assignment by now is removed."""
 
     group_id: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExpireOffsets:
+class ExpireOffsets(NamedTuple):
     """It is time to look for offsets that nobody needs any longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetTopics:
+class ForgetTopics(NamedTuple):
     """Topics were deleted; what was committed for them goes too."""
 
     topics: frozenset[str]

@@ -7,6 +7,7 @@ from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
 from kwire.controller.controller import Controller
 from kwire.controller.producer_ids import ProducerIds
+from kwire.groups.service import GroupService
 from kwire.log.flush import GroupCommit
 from kwire.log.store import LogStore
 from kwire.replication.fetch_sessions import FetchSessions
@@ -39,6 +40,7 @@ class Node:
     group_commit: GroupCommit
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
+    groups: GroupService
     scheduler: Scheduler
     clock: Clock
 

@@ -19,6 +19,7 @@ from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
 from kwire.controller.producer_ids import ProducerIds
 from kwire.errors import ErrorCode, KwireError
+from kwire.groups.service import GroupService
 from kwire.handlers.context import Node, Peer, RequestContext
 from kwire.handlers.table import ROUTES
 from kwire.log.flush import GroupCommit
@@ -103,19 +104,23 @@ class OpenNode:
         self._store = LocalStore(directory)
         controller = Controller(self._store, layers, self.clock)
         self._hosted = Hosted(NODE_ID, self._log_store, layers.broker)
+        group_commit = GroupCommit(self.scheduler, self.clock.monotonic)
         self.node = Node(
             controller=controller,
             hosted=self._hosted,
             log_store=self._log_store,
-            group_commit=GroupCommit(self.scheduler, self.clock.monotonic),
+            group_commit=group_commit,
             producer_ids=ProducerIds(self._store, NODE_ID),
             fetch_sessions=FetchSessions(1000, self.clock),
+            groups=GroupService(controller, self._hosted, group_commit, self.scheduler, self.clock),
             scheduler=self.scheduler,
             clock=self.clock,
         )
         controller.subscribe(self._follow)
         config = layers.broker
         controller.start(BrokerImage(NODE_ID, 0, config.listeners, config.broker_rack))
+        self.node.groups.start()
+        self.scheduler.end_turn()
 
     def _follow(self, change: ImageChange) -> None:
         if change.broker_configs_changed:
@@ -123,6 +128,7 @@ class OpenNode:
         self._hosted.apply(change)
 
     def close(self) -> None:
+        self.node.groups.stop()
         self._store.close()
         self._log_store.close()
 
