@@ -1,13 +1,14 @@
 """What fields weigh, on the wire and in memory."""
 
-import sys
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from kwire.codec.apis import FETCH, METADATA, OFFSET_COMMIT, PRODUCE, Api
+from kwire.codec.apis import BY_KEY, Api
 from kwire.codec.bounds import element_weight, item_of, least_size
+from kwire.codec.compile import Decoder
 from kwire.codec.schema import (
     Field,
     array,
@@ -22,6 +23,21 @@ from kwire.codec.schema import (
     struct,
     uuid,
 )
+
+COUNT = 1000
+SLACK_BYTES = 16 * 1024
+
+HEAVY: dict[str, Any] = {
+    "boolean": True,
+    "int8": -100,
+    "int16": 2**14,
+    "int32": 2**30,
+    "int64": 2**62,
+    "uuid": bytes(range(16)),
+    "string": "xy",
+    "bytes": b"xy",
+    "records": b"xy",
+}
 
 
 @message
@@ -58,72 +74,62 @@ def test_the_least_size_counts_only_what_a_version_must_have() -> None:
     assert least_size(part, 5, flexible=True) == 14
 
 
-def _array_in(cls: type[Any], *path: str) -> Field:
+def _arrays(cls: type[Any], version: int) -> Iterator[tuple[list[str], Field]]:
+    """The path to each array of a message, and what it holds."""
+    for field in fields_of(cls):
+        if not field.exists_in(version):
+            continue
+        item = _item(field)
+        if field.kind == "array":
+            yield [field.name], item
+        if isinstance(item.item, type):
+            for path, inner in _arrays(item.item, version):
+                yield [field.name, *path], inner
+
+
+def _item(field: Field) -> Field:
+    return item_of(field) if field.kind == "array" else field
+
+
+@pytest.mark.parametrize("api", [pytest.param(api, id=api.stem) for api in BY_KEY.values()])
+def test_no_element_of_any_array_takes_more_memory_than_its_weight(api: Api) -> None:
+    version = api.versions[1]
+    for path, item in _arrays(api.request, version):
+        crowded = _crowded(api.request, path, _heavy(item, version))
+        frame = b"".join(api.encode_request(version)(crowded))
+        used = _memory_of(api.decode_request(version), frame)
+        assert used <= COUNT * element_weight(item) + SLACK_BYTES, path
+
+
+def _crowded(cls: type[Any], path: list[str], element: Any) -> Any:
+    """A message in which the array at `path` holds many of one element."""
     field = next(field for field in fields_of(cls) if field.name == path[0])
-    item = item_of(field)
     if len(path) == 1:
-        return item
-    assert isinstance(item.item, type)
-    return _array_in(item.item, *path[1:])
+        return cls(**{path[0]: [element] * COUNT})
+    held = _item(field).item
+    assert isinstance(held, type)
+    inner = _crowded(held, path[1:], element)
+    return cls(**{path[0]: [inner] if field.kind == "array" else inner})
 
 
-@pytest.mark.parametrize(
-    ("api", "version", "path"),
-    [
-        (FETCH, 12, ("topics",)),
-        (FETCH, 12, ("topics", "partitions")),
-        (PRODUCE, 9, ("topic_data",)),
-        (PRODUCE, 9, ("topic_data", "partition_data")),
-        (METADATA, 9, ("topics",)),
-        (OFFSET_COMMIT, 8, ("topics",)),
-    ],
-)
-def test_no_element_takes_more_memory_than_its_weight(
-    api: Api, version: int, path: tuple[str, ...]
-) -> None:
-    item = _array_in(api.request, *path)
-    least = least_size(item, version, api.is_flexible(version))
-    count = 20_000
-    assert _memory_of_elements(api, version, path, count, least) <= count * element_weight(item)
+def _heavy(field: Field, version: int) -> Any:
+    """A value that nothing is shared of, as small numbers are; arrays are empty."""
+    if field.kind == "struct":
+        assert isinstance(field.item, type)
+        parts = [part for part in fields_of(field.item) if part.exists_in(version)]
+        return field.item(**{part.name: _heavy(part, version) for part in parts})
+    if field.kind == "array":
+        return []
+    return HEAVY[field.kind]
 
 
-def _memory_of_elements(
-    api: Api, version: int, path: tuple[str, ...], count: int, least: int
-) -> int:
-    """What so many elements take at most; each byte of them has its highest harmless value."""
-    message: Any = api.request()
-    holder = message
-    for name in path[:-1]:
-        outer = _array_in(api.request, name)
-        assert isinstance(outer.item, type)
-        inner = outer.item()
-        setattr(holder, name, [inner])
-        holder = inner
-    item = _array_in(api.request, *path)
-    assert isinstance(item.item, type)
-    setattr(holder, path[-1], [_heavy(item.item, version)] * count)
-    frame = memoryview(b"".join(api.encode_request(version)(message)))
-    assert len(frame) >= count * least
-    decode = api.decode_request(version)
-    decode(frame, 0)
+def _memory_of(decode: Decoder, frame: bytes) -> int:
+    view = memoryview(frame)
+    decode(view, 0)
     tracemalloc.start()
     try:
-        decoded = decode(frame, 0)
-        used = tracemalloc.get_traced_memory()[1]
+        _, end = decode(view, 0)
+        assert end == len(frame)
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert decoded[1] == len(frame)
-    assert sys.getsizeof(decoded) < used
-    return used
-
-
-def _heavy(cls: type[Any], version: int) -> Any:
-    """A struct whose numbers are too large to be shared, and whose arrays are empty."""
-    values = {"int32": 2**30, "int64": 2**62, "int16": 2**14, "uuid": bytes(range(16))}
-    return cls(
-        **{
-            field.name: values[field.kind]
-            for field in fields_of(cls)
-            if field.kind in values and field.exists_in(version)
-        }
-    )
