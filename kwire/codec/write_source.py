@@ -18,7 +18,10 @@ from kwire.codec.bounds import FIXED_FORMATS, item_of, struct_of
 from kwire.codec.schema import Field, default_value, fields_of
 
 COPY_BELOW_BYTES = 4096
-"""Records shorter than this are copied: that is cheaper than a buffer more on the way out."""
+"""Records shorter than this are copied: that is cheaper than a buffer more on the way out.
+
+Unless they are not in memory at all: a broker answers with slices of files, which have a length.
+"""
 
 _BY_HAND = {
     "small": primitives.SMALL,
@@ -26,6 +29,7 @@ _BY_HAND = {
     "long_text": primitives.encode_text,
     "pack": struct.pack,
     "join": b"".join,
+    "in_memory": frozenset({bytes, bytearray, memoryview}),
 }
 
 
@@ -190,7 +194,8 @@ class WriteSource:
         self._write(f"{length} = len({value})")
         self._length("i", length)
         self._flush()
-        self._write(f"if {length} < {COPY_BELOW_BYTES}: w.append({value})")
+        is_short = f"{length} < {COPY_BELOW_BYTES} and type({value}) in in_memory"
+        self._write(f"if {is_short}: w.append({value})")
         self._write("else:")
         self._write(" out.append(join(w))")
         self._write(f" out.append({value})")

@@ -82,6 +82,16 @@ def test_short_records_are_joined_with_what_is_around_them(
     assert (found.data if data is None else bytes(found.data)) == data
 
 
+def test_short_records_that_are_not_in_memory_follow_as_they_are() -> None:
+    class Slice:
+        def __len__(self) -> int:
+            return 5
+
+    data: Any = Slice()
+    buffers = encoder(Batches, 0, True)(Batches(data=data))
+    assert buffers[1] is data
+
+
 def test_only_fields_of_the_version_are_written() -> None:
     assert _write(Point(x=1, y=2), flexible=False) == b"\x01"
     assert _write(Point(x=1, y=2), version=1, flexible=False) == b"\x01\x02"
