@@ -1,6 +1,5 @@
 """DescribeLogDirs: how much each partition takes, and how much room the directory has left."""
 
-import os
 from collections.abc import Iterable
 
 from kwire.codec.messages.describe_log_dirs import (
@@ -13,6 +12,7 @@ from kwire.codec.messages.describe_log_dirs import (
 )
 from kwire.errors import ErrorCode
 from kwire.handlers.context import RequestContext
+from kwire.log.directory import measure_room
 from kwire.log.partition_log import PartitionLog
 from kwire.types import TopicPartition
 
@@ -20,20 +20,18 @@ _LONG_MAX = 2**63 - 1
 
 
 def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
-    directory = ctx.node.log_store.directory.absolute()
+    store = ctx.node.log_store
+    result = DescribeLogDirsResult(log_dir=str(store.directory.absolute()))
     try:
-        space = os.statvfs(directory)
+        room = measure_room(result.log_dir)
     except OSError:
-        code = ErrorCode.KAFKA_STORAGE_ERROR
-        return DescribeLogDirsResponse(
-            results=[DescribeLogDirsResult(error_code=code, log_dir=str(directory))]
-        )
-    result = DescribeLogDirsResult(
-        log_dir=str(directory),
-        topics=_topics(ctx.node.log_store, request.topics),
-        total_bytes=min(space.f_blocks * space.f_frsize, _LONG_MAX),
-        usable_bytes=min(space.f_bavail * space.f_frsize, _LONG_MAX),
-    )
+        room = None
+    if room is None or store.fault is not None:
+        result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        result.topics = _topics(store, request.topics)
+        result.total_bytes = min(room.total_bytes, _LONG_MAX)
+        result.usable_bytes = min(room.usable_bytes, _LONG_MAX)
     return DescribeLogDirsResponse(results=[result])
 
 

@@ -34,6 +34,13 @@ class FoundTopic(NamedTuple):
     partitions: tuple[int, ...]
 
 
+class Room(NamedTuple):
+    """How large the volume under a directory is, and how much of it is left for us."""
+
+    total_bytes: int
+    usable_bytes: int
+
+
 def lock(directory: str) -> int:
     """Take the directory; the descriptor returned holds it until it is closed."""
     fd = os.open(f"{directory}/.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -71,6 +78,11 @@ def claim(directory: str, node_id: int, cluster_id: str) -> None:
                 " choose another --data-dir"
             )
     return None
+
+
+def measure_room(directory: str) -> Room:
+    volume = os.statvfs(directory)
+    return Room(volume.f_blocks * volume.f_frsize, volume.f_bavail * volume.f_frsize)
 
 
 def find_topics(directory: str) -> dict[str, FoundTopic]:
