@@ -12,8 +12,12 @@ from kwire.codec.records.crc import Buffer
 from kwire.codec.records.varint import MAX_VARLONG_BYTES, read_varint
 from kwire.errors import InvalidRecord
 
-MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
-"""No batch that we hold may unfold into more than this; bombs end here."""
+MAX_UNPACKED_BYTES = 128 * 1024 * 1024
+"""No batch may unfold into more than this; bombs end here.
+
+A producer's compressed batch is stored unopened unless its topic asks about records, so whoever
+opens it later, for a look-up by time say, must be as careful as if it came from the socket.
+"""
 
 
 class Record(NamedTuple):

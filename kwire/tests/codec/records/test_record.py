@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kwire.codec.records.batch import HEADER_BYTES, parse_header
 from kwire.codec.records.builder import TimestampType, build_batch, encode_record, join_batch
-from kwire.codec.records.compression import Codec
-from kwire.codec.records.record import Record, each_record, unpacked
+from kwire.codec.records.compression import Codec, compress
+from kwire.codec.records.record import MAX_UNPACKED_BYTES, Record, each_record, unpacked
 from kwire.codec.records.varint import encode_varint
 from kwire.errors import InvalidRecord, UnsupportedCompressionType
 from kwire.tests.builders import A_TIMESTAMP, a_batch, a_record, some_records
@@ -138,6 +138,15 @@ def test_no_batch_unfolds_beyond_the_limit(codec: Codec) -> None:
     assert len(_read(batch, limit=60_000)) == 1
     with pytest.raises(InvalidRecord, match="more than 40000 bytes"):
         _read(batch, limit=40_000)
+
+
+def test_a_bomb_is_refused_by_whoever_opens_it() -> None:
+    bomb = _batch_of(b"")
+    bomb[HEADER_BYTES:] = compress(Codec.ZSTD, bytes(MAX_UNPACKED_BYTES + 1))
+    header = parse_header(bomb)._replace(attributes=Codec.ZSTD, batch_length=len(bomb) - 12)
+    assert len(bomb) < 20_000
+    with pytest.raises(InvalidRecord, match="more than 134217728 bytes"):
+        next(each_record(bomb, header))
 
 
 def test_a_codec_that_does_not_exist_is_refused() -> None:
