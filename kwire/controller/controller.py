@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from kwire.clock import Clock
 from kwire.config.layered import Layers
-from kwire.controller import settings, topics, znodes
+from kwire.controller import brokers, elections, settings, topics, znodes
 from kwire.controller.commands import ConfigChange, MorePartitions, NewTopic
 from kwire.controller.draft import Draft
-from kwire.controller.election import Mandate, campaign
+from kwire.controller.election import Mandate
 from kwire.controller.image import (
     EVERY_BROKER,
     NO_LEADER,
@@ -27,11 +27,9 @@ from kwire.controller.image import (
 from kwire.controller.steps import chain, sure
 from kwire.controller.store import (
     BadVersion,
-    Create,
     MetadataStore,
     Result,
     SessionState,
-    Stat,
     StoredNode,
     StoreError,
 )
@@ -64,46 +62,34 @@ class Controller:
         """
         self._listeners.append(listener)
 
-    def start(self, broker: BrokerImage, *, cluster_id: str | None = None) -> Later[None]:
+    def start(
+        self, broker: BrokerImage, *, cluster_id: str | None = None, was_clean: bool = True
+    ) -> Later[None]:
         """Register this broker, become controller, and learn what the tree holds.
 
         A cluster that is not there yet gets `cluster_id`, or a random one. Raises StoreError, where
         the store's answer arrives, if that cannot be: a broker without metadata serves nothing.
 
-        Leaders keep their epochs. Kafka elects anew when a broker comes back, and raises them,
-        since meanwhile another replica may have led; on one node nobody else can have, so the
-        epoch that clients remember stays true and their logs need no check for divergence.
+        After a clean stop leaders keep their epochs: on one node nobody else can have led, so what
+        clients remember is still true. Otherwise (`was_clean` is false) see `elections`.
         """
-        registration = Create(
-            znodes.broker_path(broker.node_id),
-            znodes.encode_broker(
-                broker, self.layers.broker.listener_security_protocol_map, self._clock.now_ms()
-            ),
-            ephemeral=True,
+        joined = brokers.join(
+            self._store,
+            broker,
+            self.layers.broker.listener_security_protocol_map,
+            cluster_id=cluster_id or uuid_text(new_uuid()),
+            now_ms=self._clock.now_ms(),
         )
 
-        def lay_out(epoch: Stat | StoreError | None) -> Later[Sequence[Result] | StoreError]:
-            if sure(epoch) is not None:
-                return now([])
-            return self._store.multi(znodes.empty_cluster(cluster_id or uuid_text(new_uuid())))
-
-        def register(
-            laid_out: Sequence[Result] | StoreError,
-        ) -> Later[Sequence[Result] | StoreError]:
-            sure(laid_out)
-            return self._store.multi([registration])
-
-        def elect(registered: Sequence[Result] | StoreError) -> Later[Mandate | StoreError]:
-            sure(registered)
-            return campaign(self._store, broker.node_id, self._clock.now_ms())
-
-        def load(elected: Mandate | StoreError) -> Later[Mapping[str, StoredNode] | StoreError]:
-            self._mandate = sure(elected)
+        def load(mandate: Mandate) -> Later[Mapping[str, StoredNode] | StoreError]:
+            self._mandate = mandate
             return self._store.tree("/")
 
-        laid_out = chain(self._store.exists(znodes.CONTROLLER_EPOCH), lay_out)
-        elected = chain(chain(laid_out, register), elect)
-        return chain(elected, load).map(lambda nodes: self._take_over(sure(nodes)))
+        def elect(nodes: Mapping[str, StoredNode] | StoreError) -> Later[None]:
+            self._read(sure(nodes))
+            return now(None) if was_clean else self._elect_anew()
+
+        return chain(chain(joined, load), elect).map(lambda _: self._publish_all())
 
     def create_topics(
         self, wanted: Sequence[NewTopic], *, validate_only: bool = False
@@ -146,21 +132,33 @@ class Controller:
 
         return self._perform(decide, validate_only=validate_only)
 
-    def _take_over(self, nodes: Mapping[str, StoredNode]) -> None:
+    def _read(self, nodes: Mapping[str, StoredNode]) -> None:
         self.image = znodes.read_cluster(nodes)
         configs = self.image.broker_configs
         try:
             self.layers = self.layers.with_dynamic(
-                default=configs.get(EVERY_BROKER, {}), broker=configs.get(str(self._node_id), {})
+                default=settings.known(configs.get(EVERY_BROKER, {})),
+                broker=settings.known(configs.get(str(self._node_id), {})),
             )
         except InvalidConfig as refused:
             # The file may have changed since they were set. As in Kafka, the broker starts.
             _log.error("dynamic settings do not apply: %s", refused.message)
-        self._publish(
-            ImageChange(
-                topics=tuple(self.image.topics.values()), broker_configs_changed=bool(configs)
-            )
-        )
+
+    def _elect_anew(self) -> Later[None]:
+        assert self._mandate is not None
+        draft = Draft(self.image, self.layers, self._mandate.epoch)
+        elections.elect_again(draft, self._node_id)
+
+        def apply(stored: Sequence[Result] | StoreError) -> None:
+            sure(stored)
+            self.image.apply(draft.change())
+
+        return self._store.multi([self._mandate.check(), *draft.ops]).map(apply)
+
+    def _publish_all(self) -> None:
+        has_configs = bool(self.image.broker_configs)
+        topics = tuple(self.image.topics.values())
+        self._publish(ImageChange(topics=topics, broker_configs_changed=has_configs))
 
     def _perform(
         self,

@@ -71,6 +71,15 @@ class Draft:
         self.ops.append(Put(znodes.topic_path(topic.name), znodes.encode_topic(grown)))
         self._create_partitions(topic.name, added)
 
+    def change_partitions(self, topic: TopicImage, changed: Mapping[int, PartitionState]) -> None:
+        """Other states for some partitions, unless their leader has written them meanwhile."""
+        self._topics[topic.name] = TopicImage(
+            topic.name, topic.topic_id, {**topic.partitions, **changed}, topic.config
+        )
+        for index, data in self._encode(changed).items():
+            path = znodes.state_path(topic.name, index)
+            self.ops.append(Put(path, data, version=topic.partitions[index].partition_epoch))
+
     def configure_topic(self, topic: TopicImage, config: Mapping[str, str]) -> None:
         self._topics[topic.name] = TopicImage(topic.name, topic.topic_id, topic.partitions, config)
         self.ops.append(Put(znodes.topic_config_path(topic.name), znodes.encode_config(config)))
@@ -94,14 +103,19 @@ class Draft:
 
     def _create_partitions(self, topic: str, partitions: Mapping[int, PartitionState]) -> None:
         self.new_partition_count += len(partitions)
-        encoded: dict[PartitionState, bytes] = {}
-        for index, state in partitions.items():
-            if state not in encoded:
-                encoded[state] = znodes.encode_state(state, self._controller_epoch)
+        for index, data in self._encode(partitions).items():
             self.ops += [
                 Create(znodes.partition_path(topic, index)),
-                Create(znodes.state_path(topic, index), encoded[state]),
+                Create(znodes.state_path(topic, index), data),
             ]
+
+    def _encode(self, partitions: Mapping[int, PartitionState]) -> dict[int, bytes]:
+        """The data of each state; those that are alike are encoded once."""
+        encoded = {
+            state: znodes.encode_state(state, self._controller_epoch)
+            for state in set(partitions.values())
+        }
+        return {index: encoded[state] for index, state in partitions.items()}
 
 
 def _metric_name(topic: str) -> str:

@@ -25,6 +25,11 @@ def repeated(changes: Sequence[ConfigChange]) -> set[tuple[Scope, str]]:
     return {named for named, count in times.items() if count > 1}
 
 
+def known(config: Mapping[str, str]) -> dict[str, str]:
+    """Broker settings without those that only a newer kwire would know."""
+    return {name: value for name, value in config.items() if name in BROKER_KEYS}
+
+
 def alter_config(draft: Draft, change: ConfigChange, *, node_id: int) -> None:
     _check_settings(change.settings)
     if change.scope is Scope.TOPIC:

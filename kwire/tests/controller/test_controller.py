@@ -127,6 +127,25 @@ def test_a_restart_raises_the_epochs_of_broker_and_controller_but_not_of_leaders
     assert (before[2], after[2]) == (0, 0)
 
 
+def test_after_a_stop_that_was_not_clean_leaders_begin_a_new_epoch(tmp_path: Path) -> None:
+    first = RunningController(tmp_path)
+    _create(first.controller, NewTopic("a", 2), NewTopic("b"))
+    first.store.close()
+    for life in (1, 2):
+        store = LocalStore(tmp_path)
+        controller = a_controller(store)
+        told: list[ImageChange] = []
+        controller.subscribe(told.append)
+        value_of(controller.start(a_broker(), was_clean=False))
+        topics = controller.image.topics
+        assert told == [ImageChange(topics=tuple(topics.values()))]
+        states = [state for topic in topics.values() for state in topic.partitions.values()]
+        assert [(state.leader_epoch, state.partition_epoch) for state in states] == [
+            (life, life)
+        ] * 3
+        store.close()
+
+
 def test_listeners_learn_of_what_was_there_and_of_every_change_before_the_asker(
     tmp_path: Path,
 ) -> None:
@@ -368,4 +387,14 @@ def test_stored_settings_that_no_longer_apply_do_not_keep_the_broker_from_starti
     second = RunningController(tmp_path)
     assert "dynamic settings do not apply" in caplog.text
     assert second.controller.layers.dynamic_default == {}
+    second.store.close()
+
+
+def test_stored_settings_of_a_newer_kwire_are_left_alone(tmp_path: Path) -> None:
+    first = RunningController(tmp_path)
+    config = b'{"version":1,"config":{"log.retention.ms":"7","key.of.the.future":"1"}}'
+    value_of(first.store.multi([Create("/config/brokers/<default>", config)]))
+    first.store.close()
+    second = RunningController(tmp_path)
+    assert second.controller.layers.broker.topic_defaults.retention_ms == 7
     second.store.close()
