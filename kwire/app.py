@@ -81,7 +81,9 @@ class App:
         host_name = "localhost" if _is_local(config.listeners) else socket.getfqdn()
         self.endpoints = reachable(config.advertised_listeners, ports, host_name)
         me = BrokerImage(config.node_id, 0, self.endpoints, config.broker_rack)
-        self.controller.start(me, cluster_id=self.log_store.cluster_id)
+        self.controller.start(
+            me, cluster_id=self.log_store.cluster_id, was_clean=self.log_store.was_clean
+        )
         self.log_store.claim(config.node_id, self.controller.image.cluster_id)
         self._look_at_strangers()
         self._make_topics(topics)
