@@ -4,7 +4,8 @@ An answer waits while it would hold less than `min_bytes` and nothing went wrong
 brings the missing bytes completes it. Limits follow KIP-74: the request's and the partitions' sizes
 bound the answer, but the first batch found is always whole, so that no reader gets stuck on it.
 
-Nothing is read here. An answer names slices of files, and the connection reads them as it sends.
+Only a few records are read here; of more, an answer names the slice of their file, and the
+connection reads it as it sends.
 """
 
 from typing import cast
@@ -18,6 +19,7 @@ from kwire.codec.messages.fetch import (
     FetchTopicResponse,
 )
 from kwire.codec.primitives import Buffer
+from kwire.codec.write_source import COPY_BELOW_BYTES
 from kwire.errors import (
     ErrorCode,
     InvalidFetchSessionEpoch,
@@ -157,8 +159,7 @@ class _Fetch:
             return _failed(self._ctx.version, wanted.index, error.code)
         if slice_ is not None:
             found.size_bytes += slice_.size
-            # The codec asks for its length only; the connection knows how to read it.
-            answer.records = cast(Buffer, slice_)
+            answer.records = _records(slice_)
             if self._is_committed_only:
                 answer.aborted_transactions = _aborted(partition, wanted.fetch_offset, slice_)
         return answer
@@ -260,6 +261,14 @@ def _is_news(plan: FetchPlan, wanted: Wanted, answer: FetchPartitionResponse) ->
     if has_data:
         plan.served(wanted)
     return is_news or not plan.is_incremental or answer.diverging_epoch.epoch >= 0
+
+
+def _records(slice_: FileSlice) -> Buffer:
+    """The bytes themselves if they are few, as at the end of a log; a slice to read later if not."""
+    if slice_.size < COPY_BELOW_BYTES and (data := slice_.load_cached()) is not None:
+        return data
+    # The codec asks for its length only; the connection knows how to read it.
+    return cast(Buffer, slice_)
 
 
 def _diverges(partition: Partition, wanted: Wanted, answer: FetchPartitionResponse) -> bool:

@@ -54,11 +54,14 @@ class Outbox:
         """Write as much as the socket takes."""
         pieces = self._pieces
         while pieces:
-            first = pieces[0]
             try:
-                if len(pieces) == 1 and first.__class__ is bytes:
-                    gathered = len(first)
-                    sent = sock.send(first)
+                if len(pieces) == 1 and pieces[0].__class__ is bytes:
+                    gathered = len(pieces[0])
+                    sent = sock.send(pieces[0])  # type: ignore[arg-type]  # bytes, as tested above
+                    if sent == gathered:
+                        pieces.clear()
+                        self.queued_bytes = 0
+                        return Progress.DONE
                 else:
                     buffers, gathered = self._gather()
                     if not gathered:
