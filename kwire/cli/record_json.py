@@ -44,9 +44,9 @@ def to_json(topic: str, partition: int, record: Record) -> str:
             "partition": partition,
             "offset": record.offset,
             "timestamp": record.timestamp,
-            "key": _shown(record.key),
-            "value": _shown(record.value),
-            "headers": [{"key": name, "value": _shown(value)} for name, value in record.headers],
+            "key": shown(record.key),
+            "value": shown(record.value),
+            "headers": [{"key": name, "value": shown(value)} for name, value in record.headers],
         },
         ensure_ascii=False,
     )
@@ -72,7 +72,8 @@ def from_json(text: bytes) -> Line:
     )
 
 
-def _shown(value: bytes | None) -> str | dict[str, str] | None:
+def shown(value: bytes | None) -> str | dict[str, str] | None:
+    """A key or value as JSON can hold it."""
     if value is None:
         return None
     try:
