@@ -54,30 +54,9 @@ class FileSlice:
         return count
 
     def load_cached(self) -> bytearray | None:
-        """All of it, if the page cache has it; never waits for the disk."""
-        data = bytearray(self.size)
-        return data if self.read_cached(memoryview(data)) == self.size else None
-
-    def load(self) -> bytes:
-        """All of it, from wherever it is. Safe in a thread: the file is opened once more."""
-        try:
-            fd = os.open(self._file.path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                return read_fully(fd, self.size, self._position)
-            finally:
-                os.close(fd)
-        except (OSError, EOFError) as error:
-            raise self._unreadable(error) from error
-
-    def load_cached(self) -> bytearray | None:
         """All of it, if the page cache has it; for slices so short that pieces do not pay."""
         data = bytearray(self.size)
-        try:
-            if os.preadv(self._file.fd(), [data], self._position, _NOWAIT) == self.size:
-                return data
-        except OSError:
-            pass
-        return None
+        return data if self.read_cached(memoryview(data)) == self.size else None
 
     def skip(self, count: int) -> None:
         """Those bytes were sent."""

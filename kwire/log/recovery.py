@@ -16,6 +16,7 @@ from kwire.log import replay
 from kwire.log.leftovers import finish_interrupted
 from kwire.log.partition_log import PartitionLog
 from kwire.log.producers import Producers
+from kwire.log.rolling import MAX_RELATIVE_OFFSET
 from kwire.log.scan import BatchScan
 from kwire.log.segment import Segment
 from kwire.log.snapshots import SUFFIX
@@ -168,9 +169,11 @@ def _read_again(log: PartitionLog, segment: Segment, producers: Producers) -> Ba
     interval_bytes = log.config.index_interval_bytes
     scan = BatchScan(segment.file.path, segment.size_bytes)
     epochs = log.leader_epochs
+    largest_offset = segment.base_offset + MAX_RELATIVE_OFFSET
     segment.forget()
     for position, header in scan:
-        if header.base_offset < segment.next_offset:
+        last_offset = header.base_offset + header.last_offset_delta
+        if not segment.next_offset <= header.base_offset <= last_offset <= largest_offset:
             scan.stop(f"offset {header.base_offset} is out of order")
             break
         if header.partition_leader_epoch > epochs.latest:

@@ -165,6 +165,12 @@ class LogStore:
                 write_atomically(self._at(CLEAN_MARKER), marker)
         except OSError as error:
             _log.error("checkpoints not written directory=%s: %s", self.directory, error)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Leave the directory to the next broker, just as it is."""
+        for log in self._logs.values():
+            log.let_go()
         os.close(self._lock_fd)
 
     def _set_aside_other(self, name: str, topic_id: bytes) -> bool:
