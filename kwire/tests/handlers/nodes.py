@@ -83,13 +83,21 @@ class ManualScheduler:
                 callback()
 
     def pass_time(self, ms: int) -> None:
-        """Let the clock move and call the timers that are due."""
+        """Let the clock move, and call each timer at its time."""
+        while True:
+            self.timers = [timer for timer in self.timers if not timer.is_cancelled]
+            first = min(self.timers, key=lambda timer: timer.due, default=None)
+            if first is None:
+                break
+            wait_ms = max(round((first.due - self.clock.monotonic()) * 1000), 0)
+            if wait_ms > ms:
+                break
+            ms -= wait_ms
+            self.clock.advance(wait_ms)
+            self.timers.remove(first)
+            first.callback()
+            self.end_turn()
         self.clock.advance(ms)
-        due = [timer for timer in self.timers if timer.due <= self.clock.monotonic()]
-        self.timers = [timer for timer in self.timers if timer not in due]
-        for timer in sorted(due, key=lambda timer: timer.due):
-            if not timer.is_cancelled:
-                timer.callback()
         self.end_turn()
 
 
