@@ -9,6 +9,7 @@ from kwire.codec.messages.describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from kwire.errors import ErrorCode
+from kwire.log.store import LogStore
 from kwire.tests.builders import a_batch
 from kwire.tests.handlers.nodes import OpenNode
 
@@ -71,3 +72,13 @@ def test_a_directory_that_cannot_be_read_is_told_as_a_storage_error(node: OpenNo
     directory.rename(aside)
     assert _ask(node, None).error_code == ErrorCode.KAFKA_STORAGE_ERROR
     aside.rename(directory)
+
+
+def test_a_directory_that_was_taken_offline_is_told_as_a_storage_error(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.create("orders")
+    with monkeypatch.context() as failing:
+        failing.setattr(LogStore, "fault", "the disk is gone")
+        result = _ask(node, None)
+    assert (result.error_code, result.topics) == (ErrorCode.KAFKA_STORAGE_ERROR, [])

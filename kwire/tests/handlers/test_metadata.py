@@ -14,8 +14,10 @@ from kwire.codec.messages.metadata import (
     MetadataTopic,
 )
 from kwire.controller.image import NO_LEADER, ImageChange, PartitionState, TopicImage
-from kwire.errors import ErrorCode
+from kwire.errors import ErrorCode, KwireError, PolicyViolation
 from kwire.handlers.selection import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from kwire.log.partition_log import PartitionLog
+from kwire.tasks import Later
 from kwire.tests.handlers.nodes import NODE_ID, OpenNode
 from kwire.types import ZERO_UUID
 
@@ -213,6 +215,33 @@ def test_a_partition_whose_log_cannot_be_opened_has_no_leader(tmp_path: Path) ->
     assert (broken.replica_nodes, broken.isr_nodes) == ([NODE_ID], [NODE_ID])
     assert (sound.leader_id, sound.offline_replicas) == (NODE_ID, [])
     node.close()
+
+
+def test_a_partition_whose_log_failed_has_no_leader(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.create("orders")
+    with monkeypatch.context() as failing:
+        failing.setattr(PartitionLog, "is_failed", True)
+        (partition,) = node.ask(_named("orders"), NEWEST).topics[0].partitions
+    assert partition.error_code == ErrorCode.LEADER_NOT_AVAILABLE
+    assert (partition.leader_id, partition.offline_replicas) == (NO_LEADER, [NODE_ID])
+
+
+def test_the_answer_waits_for_a_slow_controller(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: Later[list[TopicImage | KwireError]] = Later()
+    controller = node.node.controller
+    monkeypatch.setattr(controller, "create_topics", lambda topics: made)
+    answer = node.begin(_named("slow", "bad", auto=True), NEWEST)
+    assert not answer.done
+    slow = TopicImage("slow", AN_ID, {0: PartitionState((NODE_ID,), (NODE_ID,), NODE_ID)})
+    controller.image.apply(ImageChange(topics=(slow,)))
+    made.complete([slow, PolicyViolation()])
+    assert answer.value is not None
+    codes = {"slow": ErrorCode.NONE, "bad": ErrorCode.POLICY_VIOLATION}
+    assert _codes(answer.value) == codes
 
 
 class TestReplicasElsewhere:
