@@ -154,14 +154,14 @@ class _Fetch:
                 end_offset=end_offset,
                 whole_first_batch=not found.size_bytes,
             )
+            if slice_ is not None:
+                answer.records = _records(slice_)
+                found.size_bytes += slice_.size
+                if self._is_committed_only:
+                    answer.aborted_transactions = _aborted(partition, wanted.fetch_offset, slice_)
         except KwireError as error:
             found.is_urgent = True
             return _failed(self._ctx.version, wanted.index, error.code)
-        if slice_ is not None:
-            found.size_bytes += slice_.size
-            answer.records = _records(slice_)
-            if self._is_committed_only:
-                answer.aborted_transactions = _aborted(partition, wanted.fetch_offset, slice_)
         return answer
 
     def _find(self, wanted: Wanted) -> Partition:
@@ -264,7 +264,7 @@ def _is_news(plan: FetchPlan, wanted: Wanted, answer: FetchPartitionResponse) ->
 
 
 def _records(slice_: FileSlice) -> Buffer:
-    """The bytes themselves if they are few, as at the end of a log; a slice to read later if not."""
+    """The bytes themselves if they are few, as at the end of a log; else a slice for later."""
     if slice_.size < COPY_BELOW_BYTES and (data := slice_.load_cached()) is not None:
         return data
     # The codec asks for its length only; the connection knows how to read it.

@@ -57,7 +57,7 @@ class Outbox:
             try:
                 if len(pieces) == 1 and pieces[0].__class__ is bytes:
                     gathered = len(pieces[0])
-                    sent = sock.send(pieces[0])  # type: ignore[arg-type]  # bytes, as tested above
+                    sent = sock.send(pieces[0])
                     if sent == gathered:
                         pieces.clear()
                         self.queued_bytes = 0

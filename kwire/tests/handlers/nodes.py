@@ -194,7 +194,7 @@ def _api_of(request: Any) -> Api:
 
 def _through(encode: Any, decode: Any, message: Any) -> Any:
     # As in a connection's buffer, records may be stamped where they lie.
-    frame = bytearray().join(encode(message))
+    frame = bytearray().join(map(bytes, encode(message)))
     read, end = decode(memoryview(frame), 0)
     assert end == len(frame)
     return read
