@@ -5,6 +5,7 @@ The answer tells, from version 5 on, what the topic has become: partitions, repl
 
 from collections import Counter
 from functools import partial
+from typing import TypeAlias
 
 from kwire.codec.messages.create_topics import (
     CreatableTopic,
@@ -24,6 +25,8 @@ FIRST_VERSION_WITH_CONFIGS = 5
 
 # Tools take this name for the metadata log of a KRaft cluster, and so nobody may have it.
 _OF_KRAFT = "__cluster_metadata"
+
+_SettingsByOverrides: TypeAlias = dict[tuple[tuple[str, str], ...], list[CreatedTopicConfig]]
 
 
 def handle(ctx: RequestContext, request: CreateTopicsRequest) -> Later[CreateTopicsResponse]:
@@ -75,20 +78,33 @@ def _answer(
     refused: list[CreatableTopicResult],
     results: list[TopicImage | KwireError],
 ) -> CreateTopicsResponse:
+    # Hundreds of topics may be created at once, and mostly they are set up alike.
+    settings: _SettingsByOverrides = {}
     told = [
-        _failed(topic.name, result) if isinstance(result, KwireError) else _created(ctx, result)
+        _failed(topic.name, result)
+        if isinstance(result, KwireError)
+        else _created(ctx, result, settings)
         for topic, result in zip(wanted, results, strict=True)
     ]
     return CreateTopicsResponse(topics=told + refused)
 
 
-def _created(ctx: RequestContext, topic: TopicImage) -> CreatableTopicResult:
+def _created(
+    ctx: RequestContext, topic: TopicImage, settings: _SettingsByOverrides
+) -> CreatableTopicResult:
     result = CreatableTopicResult(name=topic.name, topic_id=topic.topic_id, error_message=None)
-    if ctx.version < FIRST_VERSION_WITH_CONFIGS:
-        return result
-    result.num_partitions = len(topic.partitions)
-    result.replication_factor = len(topic.partitions[0].replicas)
-    result.configs = [
+    if ctx.version >= FIRST_VERSION_WITH_CONFIGS:
+        overrides = tuple(topic.config.items())
+        if overrides not in settings:
+            settings[overrides] = _settings(ctx, topic)
+        result.num_partitions = len(topic.partitions)
+        result.replication_factor = len(topic.partitions[0].replicas)
+        result.configs = settings[overrides]
+    return result
+
+
+def _settings(ctx: RequestContext, topic: TopicImage) -> list[CreatedTopicConfig]:
+    return [
         CreatedTopicConfig(
             name=entry.name,
             value=entry.value,
@@ -98,7 +114,6 @@ def _created(ctx: RequestContext, topic: TopicImage) -> CreatableTopicResult:
         )
         for entry in describe_topic(ctx.node.controller.layers, topic.config)
     ]
-    return result
 
 
 def _failed(name: str, error: KwireError) -> CreatableTopicResult:
