@@ -24,6 +24,7 @@ from kwire.errors import ErrorCode, KwireError
 from kwire.groups.service import GroupService
 from kwire.handlers.context import Node
 from kwire.log.flush import GroupCommit
+from kwire.log.leader_epochs import LeaderEpochs
 from kwire.log.store import LogStore
 from kwire.replication.duties import Duties
 from kwire.replication.fetch_sessions import FetchSessions
@@ -143,12 +144,22 @@ class App:
             [
                 NewTopic(
                     name,
-                    assignment={index: (node_id,) for index in found.partitions},
+                    assignment=dict.fromkeys(found.partitions, (node_id,)),
                     topic_id=found.topic_id,
+                    leader_epoch=self._next_leader_epoch(name, found.partitions),
                 )
                 for name, found in strangers.items()
             ]
         )
+
+    def _next_leader_epoch(self, topic: str, partitions: Sequence[int]) -> int:
+        """Above all that the records on disk have; to clients an epoch that falls is no news."""
+        latest = -1
+        for index in partitions:
+            epochs = LeaderEpochs(f"{self.directory}/{topic}-{index}/leader-epoch-checkpoint")
+            epochs.load()
+            latest = max(latest, epochs.latest)
+        return latest + 1
 
     def _make_topics(self, topics: Sequence[NewTopic]) -> None:
         """Make what is not there; a topic that exists stays as it is."""
