@@ -66,6 +66,8 @@ def test_every_setting_of_a_topic_is_described(client: Client, topic: str) -> No
 
 def test_incremental_changes_touch_only_what_they_name(broker: BrokerProcess, topic: str) -> None:
     client = Confluent(broker.bootstrap)
+    client.create(f"{topic}-untouched")
+    before = client.configs(f"{topic}-untouched")
     client.create(topic, configs={"retention.ms": "3600000", "max.message.bytes": "5000"})
     changes = [
         ("retention.ms", None, AlterConfigOpType.DELETE),
@@ -79,7 +81,8 @@ def test_incremental_changes_touch_only_what_they_name(broker: BrokerProcess, to
     ]
     client.admin.incremental_alter_configs([resource])[resource].result(10)
     now = eventually(lambda: client.configs(topic), lambda seen: seen["segment.bytes"] == "2097152")
-    assert now["retention.ms"] == "604800000"
+    # What a broker's default is may differ: kwire keeps records for two weeks, Kafka for one.
+    assert now["retention.ms"] == before["retention.ms"]
     assert now["max.message.bytes"] == "5000"
     assert now["cleanup.policy"] == "delete,compact"
 
