@@ -88,20 +88,22 @@ class _Page:
         return True
 
     def _described(self, topic: TopicImage, indexes: range) -> DescribeTopicPartitionsResponseTopic:
+        online = self._view.online(topic)
         return DescribeTopicPartitionsResponseTopic(
             name=topic.name,
             topic_id=topic.topic_id,
             is_internal=is_internal(topic.name),
             partitions=[
-                self._partition(topic, index, topic.partitions[index]) for index in indexes
+                self._partition(index, topic.partitions[index], is_online=index in online)
+                for index in indexes
             ],
             topic_authorized_operations=TOPIC_OPERATIONS,
         )
 
     def _partition(
-        self, topic: TopicImage, index: int, state: PartitionState
+        self, index: int, state: PartitionState, *, is_online: bool
     ) -> DescribeTopicPartitionsResponsePartition:
-        offline = self._view.offline_replicas(topic, index, state)
+        offline = self._view.offline_replicas(state, is_online=is_online)
         return DescribeTopicPartitionsResponsePartition(
             partition_index=index,
             leader_id=self._view.leader(state, offline),

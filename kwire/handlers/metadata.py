@@ -150,12 +150,13 @@ class _Answer:
         )
 
     def _topic(self, topic: TopicImage) -> MetadataTopic:
+        online = self._view.online(topic)
         return MetadataTopic(
             name=topic.name,
             topic_id=topic.topic_id,
             is_internal=is_internal(topic.name),
             partitions=[
-                self._partition(topic, index, state)
+                self._partition(index, state, is_online=index in online)
                 for index, state in sorted(topic.partitions.items())
             ],
             topic_authorized_operations=self._topic_operations(),
@@ -165,8 +166,10 @@ class _Answer:
         asks = self._request.include_topic_authorized_operations
         return TOPIC_OPERATIONS if asks else NOT_ASKED
 
-    def _partition(self, topic: TopicImage, index: int, state: PartitionState) -> MetadataPartition:
-        offline = self._view.offline_replicas(topic, index, state)
+    def _partition(
+        self, index: int, state: PartitionState, *, is_online: bool
+    ) -> MetadataPartition:
+        offline = self._view.offline_replicas(state, is_online=is_online)
         leader = self._view.leader(state, offline)
         replicas, isr = self._list(state.replicas), self._list(state.isr)
         return MetadataPartition(

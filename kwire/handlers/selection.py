@@ -4,6 +4,8 @@ Without an authorizer everybody may do everything, so whoever asks for authorize
 the set of all that Kafka knows for such a resource, as a bit field of Kafka's operation numbers.
 """
 
+from collections.abc import Collection
+
 from kwire.config.endpoints import Endpoint
 from kwire.controller.image import NO_LEADER, BrokerImage, PartitionState, TopicImage
 from kwire.controller.topics import check_name
@@ -68,13 +70,16 @@ class ClusterView:
     def is_reachable(self, node_id: int) -> bool:
         return node_id in self._reachable
 
-    def offline_replicas(self, topic: TopicImage, index: int, state: PartitionState) -> list[int]:
-        """Replicas on brokers that are away, and ours if its log cannot be used."""
+    def online(self, topic: TopicImage) -> Collection[int]:
+        """The partitions of a topic whose logs can be used on this broker."""
+        return self._hosted.online(topic.name)
+
+    def offline_replicas(self, state: PartitionState, *, is_online: bool) -> list[int]:
+        """Replicas on brokers that are away, and ours if its log is not online."""
         offline = []
         for replica in state.replicas:
-            if replica not in self._reachable or (
-                replica == self._node_id and self._hosted.is_offline(topic.name, index)
-            ):
+            is_ours = replica == self._node_id
+            if replica not in self._reachable or (is_ours and not is_online):
                 offline.append(replica)
         return offline
 

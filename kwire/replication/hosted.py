@@ -1,7 +1,7 @@
 """The partitions this broker hosts, kept in step with the controller's image of the cluster."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from kwire.config.broker import BrokerConfig
 from kwire.config.topic import resolve_topic
@@ -50,10 +50,11 @@ class Hosted:
     def name_of(self, topic_id: bytes) -> str | None:
         return self._names.get(topic_id)
 
-    def is_offline(self, topic: str, index: int) -> bool:
-        """Whether the log of a partition that belongs here could not be opened, or failed since."""
-        partition = self._topics.get(topic, {}).get(index)
-        return partition is None or partition.log.is_failed
+    def online(self, topic: str) -> Collection[int]:
+        """The partitions of a topic whose logs can be used here."""
+        if self._log_store.fault is not None:
+            return ()
+        return self._topics.get(topic, {}).keys()
 
     def apply(self, change: ImageChange) -> None:
         """Create, reconfigure and drop partitions as the controller says; idempotent."""

@@ -16,7 +16,7 @@ from kwire.codec.messages.metadata import (
 from kwire.controller.image import NO_LEADER, ImageChange, PartitionState, TopicImage
 from kwire.errors import ErrorCode, KwireError, PolicyViolation
 from kwire.handlers.selection import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from kwire.log.partition_log import PartitionLog
+from kwire.log.store import LogStore
 from kwire.tasks import Later
 from kwire.tests.handlers.nodes import NODE_ID, OpenNode
 from kwire.types import ZERO_UUID
@@ -217,12 +217,12 @@ def test_a_partition_whose_log_cannot_be_opened_has_no_leader(tmp_path: Path) ->
     node.close()
 
 
-def test_a_partition_whose_log_failed_has_no_leader(
+def test_a_partition_in_a_directory_gone_offline_has_no_leader(
     node: OpenNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node.create("orders")
     with monkeypatch.context() as failing:
-        failing.setattr(PartitionLog, "is_failed", True)
+        failing.setattr(LogStore, "fault", "the disk is gone")
         (partition,) = node.ask(_named("orders"), NEWEST).topics[0].partitions
     assert partition.error_code == ErrorCode.LEADER_NOT_AVAILABLE
     assert (partition.leader_id, partition.offline_replicas) == (NO_LEADER, [NODE_ID])
