@@ -27,6 +27,8 @@ from kwire.types import new_uuid
 
 MAX_NAME_LENGTH = 249
 MAX_PARTITIONS_PER_REQUEST = 10_000
+METADATA_LOG_OF_KAFKA = "__cluster_metadata"
+"""Tools take a directory of that name for what a cluster of Kafka knows about itself."""
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 _log = logging.getLogger(__name__)
@@ -70,6 +72,8 @@ def create_topic(draft: Draft, new: NewTopic) -> TopicImage:
     if draft.topic(new.name) is not None:
         raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
     check_name(new.name)
+    if new.name == METADATA_LOG_OF_KAFKA:
+        raise InvalidRequest(f"Creation of internal topic {new.name} is prohibited.")
     _check_collision(draft, new.name)
     config = _check_config(draft, new.config)
     replicas = _assigned(draft, new) if new.assignment else _placed(draft, new)

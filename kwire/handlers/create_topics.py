@@ -23,9 +23,6 @@ from kwire.tasks import Later
 
 FIRST_VERSION_WITH_CONFIGS = 5
 
-# Tools take this name for the metadata log of a KRaft cluster, and so nobody may have it.
-_OF_KRAFT = "__cluster_metadata"
-
 _SettingsByOverrides: TypeAlias = dict[tuple[tuple[str, str], ...], list[CreatedTopicConfig]]
 
 
@@ -53,8 +50,6 @@ def refuse(
 def _wanted(topic: CreatableTopic, *, is_repeated: bool) -> NewTopic:
     if is_repeated:
         raise InvalidRequest("Duplicate topic name.")
-    if topic.name == _OF_KRAFT:
-        raise InvalidRequest(f"Creation of internal topic {_OF_KRAFT} is prohibited.")
     assignment: dict[int, list[int]] = {}
     for placed in topic.assignments:
         if placed.partition_index in assignment:

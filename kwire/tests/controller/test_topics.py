@@ -175,6 +175,11 @@ def test_nodes_of_a_topic_come_parents_first(draft: Draft) -> None:
             "Topic name is invalid: 'a b' contains one or more characters other than ASCII"
             " alphanumerics, '.', '_' and '-'",
         ),
+        (
+            NewTopic("__cluster_metadata"),
+            ErrorCode.INVALID_REQUEST,
+            "Creation of internal topic __cluster_metadata is prohibited.",
+        ),
     ],
 )
 def test_what_cannot_be_created_is_refused_as_kafka_does(
