@@ -1,7 +1,7 @@
 """Kafka's own message definitions, the JSON that ships in kafka-python, and its reader and writer.
 
-Values are made up from the JSON. kafka-python's field classes encode and decode them; only what
-they leave to their caller (defaults of tagged fields, uuids as objects) is done here.
+kafka-python's field classes encode and decode plain values; only what they leave to their caller
+(defaults of tagged fields, uuids as objects) is done here.
 """
 
 import functools
@@ -14,19 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hypothesis import strategies as st
-
 from kwire.codec.apis import Api
-from kwire.tests.codec.oracles.plain import (
-    BYTES,
-    NO_UUID,
-    TEXTS,
-    UUIDS,
-    Plain,
-    PlainStrategy,
-    integers,
-    lists,
-)
+from kwire.tests.codec.oracles.plain import NO_UUID, Plain
 
 with warnings.catch_warnings():
     # kafka-python opens its resources in a way that Python 3.11 calls deprecated.
@@ -34,19 +23,6 @@ with warnings.catch_warnings():
     import kafka.protocol.schemas.fields as kafka_fields
 
 DEFINITIONS = Path(kafka_fields.__file__).parents[1] / "resources"
-
-SCALARS: dict[str, st.SearchStrategy[Any]] = {
-    "bool": st.booleans(),
-    "int8": integers(8),
-    "int16": integers(16),
-    "int32": integers(32),
-    "int64": integers(64),
-    "uint16": integers(16, signed=False),
-    "string": TEXTS,
-    "bytes": BYTES,
-    "records": BYTES,
-    "uuid": UUIDS,
-}
 
 Definition = dict[str, Any]
 
@@ -122,9 +98,6 @@ class KafkaPython:
             return range(0)
         return versions_in(definition(api.name, "request")["validVersions"])
 
-    def values(self, api: Api, side: str, version: int) -> PlainStrategy:
-        return _values(definition(api.name, side)["fields"], version)
-
     def encode(self, api: Api, side: str, version: int, plain: Plain) -> bytes:
         told = definition(api.name, side)
         flexible = version in versions_in(told["flexibleVersions"])
@@ -148,23 +121,6 @@ class KafkaPython:
 @functools.cache
 def _struct(api_name: str, side: str) -> Any:
     return kafka_fields.StructField(definition(api_name, side))
-
-
-def _values(fields: list[Definition], version: int) -> PlainStrategy:
-    return st.fixed_dictionaries(
-        {name: _value(field, version) for name, field in fields_in(fields, version)}
-    )
-
-
-def _value(field: Definition, version: int) -> st.SearchStrategy[Any]:
-    kind = field["type"]
-    if "fields" in field:
-        value: st.SearchStrategy[Any] = _values(field["fields"], version)
-    else:
-        value = SCALARS[kind.removeprefix("[]")]
-    if kind.startswith("[]"):
-        value = lists(value)
-    return st.none() | value if is_nullable(field, version) else value
 
 
 def _to_theirs(fields: list[Definition], plain: Plain, version: int) -> Plain:

@@ -65,6 +65,7 @@ class Kio:
         return range(min(found), max(found) + 1)
 
     def values(self, api: Api, side: str, version: int) -> PlainStrategy:
+        """Messages made up from kio's schema, which knows every version that we speak."""
         return _values(entity(api, side, version))
 
     def encode(self, api: Api, side: str, version: int, plain: Plain) -> bytes:

@@ -1,8 +1,8 @@
 """Plain values: the form in which our messages and those of an oracle can be compared.
 
 A plain message is a dictionary of the fields that one version has, by our names: numbers, strings,
-bytes (uuids and records too), lists, dictionaries, None. An oracle makes such values up from its
-own schema, and reads and writes them with its own code; nothing here knows our schema's compiler.
+bytes (uuids and records too), lists, dictionaries, None. An oracle reads and writes such values
+with its own schema and code; nothing here knows our schema's compiler.
 """
 
 from typing import Any, Protocol
@@ -38,10 +38,8 @@ class Oracle(Protocol):
     def versions(self, api: Api) -> range:
         """The versions of `api` that this oracle knows."""
 
-    def values(self, api: Api, side: str, version: int) -> PlainStrategy:
-        """Messages made up from the oracle's schema; `side` is "request" or "response"."""
-
-    def encode(self, api: Api, side: str, version: int, plain: Plain) -> bytes: ...
+    def encode(self, api: Api, side: str, version: int, plain: Plain) -> bytes:
+        """The bytes of a message; `side` is "request" or "response"."""
 
     def decode(self, api: Api, side: str, version: int, data: bytes) -> Plain: ...
 
