@@ -14,6 +14,7 @@ from kwire.errors import InvalidRequest, KwireError
 from kwire.handlers.context import RequestContext
 from kwire.tasks import Later
 
+_MOST_DIGITS = len(str(2**31))
 _ONLY_IN_KAFKA = {8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
 
 
@@ -49,11 +50,9 @@ def _broker_name(ctx: RequestContext, name: str) -> str:
     """The settings of a broker are its own business: only this one's are known here."""
     if name == EVERY_BROKER:
         return name
-    try:
-        node_id = int(name)
-    except ValueError:
-        raise InvalidRequest(f"Broker id must be an integer, but it is: {name}") from None
-    expected = ctx.node.config.node_id
+    if not (name.isascii() and name.isdigit() and len(name) <= _MOST_DIGITS):
+        raise InvalidRequest(f"Broker id must be an integer, but it is: {name}")
+    node_id, expected = int(name), ctx.node.config.node_id
     if node_id != expected:
         raise InvalidRequest(
             f"Unexpected broker id, expected {expected} or empty string, but received {name}"

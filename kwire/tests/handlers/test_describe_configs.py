@@ -129,6 +129,8 @@ def test_the_empty_broker_name_tells_only_what_was_set_for_all(node: OpenNode) -
         (TOPIC, "", ErrorCode.INVALID_TOPIC_EXCEPTION, "the empty string is not allowed"),
         (BROKER, "7", ErrorCode.INVALID_REQUEST, "expected 1 or empty string, but received 7"),
         (BROKER, "seven", ErrorCode.INVALID_REQUEST, "must be an integer, but it is: seven"),
+        (BROKER, " 1", ErrorCode.INVALID_REQUEST, "must be an integer"),
+        (BROKER, "1" * 5000, ErrorCode.INVALID_REQUEST, "must be an integer"),
         (BROKER_LOGGER, "1", ErrorCode.INVALID_REQUEST, "Unsupported resource type: BROKER_LOGGER"),
         (CLIENT_METRICS, "m", ErrorCode.INVALID_REQUEST, "CLIENT_METRICS"),
         (GROUP, "g", ErrorCode.INVALID_REQUEST, "GROUP"),
