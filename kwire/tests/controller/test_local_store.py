@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.journal import DamagedMetadata, frame
+from kwire.controller.journal import DamagedMetadata, Journal, frame
 from kwire.controller.local_store import JOURNAL, SNAPSHOT, LocalStore
 from kwire.controller.store import (
     Create,
@@ -86,19 +86,37 @@ def test_after_a_torn_record_the_store_goes_on_writing(tmp_path: Path) -> None:
     assert "/later" in _reopened(tmp_path)
 
 
-def test_a_crash_between_snapshot_and_journal_restart_counts_nothing_twice(tmp_path: Path) -> None:
-    states = _states(tmp_path)
-    journal = (tmp_path / JOURNAL).read_bytes()
-    store = LocalStore(tmp_path, snapshot_after_ops=1)
-    for _ in range(5):
-        _multi(store, [Put("/a", b"x")])
-    snapshot = (tmp_path / SNAPSHOT).read_bytes()
+def test_a_snapshot_makes_the_journal_before_it_worthless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(_: Journal) -> None:
+        raise OSError(errno.EIO, "the power is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "restart", crash)
+        after = _states(tmp_path, snapshot_after_ops=7)[-1]
+    assert (tmp_path / SNAPSHOT).exists()
+    whole = (tmp_path / JOURNAL).read_bytes()
+    # Whatever the file system made of the truncation that was under way.
+    for size in range(len(whole) + 1):
+        (tmp_path / JOURNAL).write_bytes(whole[:size])
+        assert _reopened(tmp_path) == after, size
+
+
+def test_a_journal_that_could_not_be_restarted_is_written_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Journal) -> None:
+        raise OSError(errno.EIO, "not now")
+
+    store = LocalStore(tmp_path, snapshot_after_ops=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "restart", fail)
+        _multi(store, [Create("/a"), Create("/b")])
+        assert (tmp_path / SNAPSHOT).exists()
+        _multi(store, [Put("/a", b"after the snapshot")])
     after = _tree(store)
     store.close()
-    assert snapshot
-    # The journal as it was before it was restarted: all of it older than the snapshot.
-    (tmp_path / JOURNAL).write_bytes(journal)
-    assert after != states[-1]
     assert _reopened(tmp_path) == after
 
 
@@ -209,3 +227,11 @@ def test_files_not_directories_are_left_in_the_directory(tmp_path: Path) -> None
     _states(tmp_path, snapshot_after_ops=1)
     assert {path.name for path in tmp_path.iterdir()} == {JOURNAL, SNAPSHOT}
     assert all(path.is_file() for path in tmp_path.iterdir())
+
+
+def test_a_store_is_new_until_something_was_stored(tmp_path: Path) -> None:
+    for ops, is_new in (([], True), ([Create("/a")], True), ([Delete("/a")], False), ([], False)):
+        store = LocalStore(tmp_path)
+        assert store.is_new is is_new
+        _multi(store, list(ops))
+        store.close()
