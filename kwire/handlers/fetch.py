@@ -273,11 +273,10 @@ def _records(slice_: FileSlice) -> Buffer:
 
 def _diverges(partition: Partition, wanted: Wanted, answer: FetchPartitionResponse) -> bool:
     """Whether the reader's log parted from ours, and where to (KIP-595)."""
-    log = partition.log
-    epoch, end_offset = log.leader_epochs.end_offset_for(wanted.last_fetched_epoch, log.next_offset)
+    epoch, end_offset = partition.end_of_epoch(wanted.last_fetched_epoch)
     if epoch < 0 or end_offset < 0:
         raise OffsetOutOfRange("the end of the last fetched epoch is not known")
-    if wanted.fetch_offset < log.log_start_offset:
+    if wanted.fetch_offset < partition.log.log_start_offset:
         raise OffsetOutOfRange()
     if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
         answer.diverging_epoch = DivergingEpoch(epoch=epoch, end_offset=end_offset)
