@@ -92,6 +92,22 @@ def test_short_records_that_are_not_in_memory_follow_as_they_are() -> None:
     assert buffers[1] is data
 
 
+class Slice:
+    """Records that are still in a file: all that is known of them is their length."""
+
+    def __len__(self) -> int:
+        return 300
+
+
+@pytest.mark.parametrize(("flexible", "length"), [(False, "0000012c"), (True, "ad02")])
+def test_short_records_that_are_not_in_memory_are_left_alone(flexible: bool, length: str) -> None:
+    on_disk: Any = Slice()
+    before, data, after = encoder(Batches, 0, flexible)(Batches(before=1, data=on_disk, after=2))
+    assert before == b"\x01" + bytes.fromhex(length)
+    assert data is on_disk
+    assert after == (b"\x02\x00" if flexible else b"\x02")
+
+
 def test_only_fields_of_the_version_are_written() -> None:
     assert _write(Point(x=1, y=2), flexible=False) == b"\x01"
     assert _write(Point(x=1, y=2), version=1, flexible=False) == b"\x01\x02"

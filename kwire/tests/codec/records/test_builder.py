@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kwire.codec.records.batch import crc_holds, parse_header
 from kwire.codec.records.builder import TimestampType, build_batch, number
+from kwire.codec.records.compression import Codec
 from kwire.codec.records.record import Record
 from kwire.tests.builders import A_TIMESTAMP, a_batch, a_record
 from kwire.tests.codec.records.others import AiokafkaBatch, KafkaPythonBatch, records_of
@@ -35,6 +36,23 @@ def test_other_readers_see_the_records_that_were_put_in(
     read = reader(batch)
     assert read.validate_crc()
     assert records_of(read) == records
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("reader", [KafkaPythonBatch, AiokafkaBatch])
+def test_other_readers_unpack_every_codec(reader: Any, codec: Codec) -> None:
+    records = [a_record(index, value=bytes(40_000)) for index in range(3)]
+    read = reader(bytes(build_batch(records, codec=codec)))
+    assert read.validate_crc()
+    assert records_of(read) == records
+
+
+def test_a_batch_without_records_is_a_header_and_is_not_compressed() -> None:
+    batch = build_batch([], base_offset=4, last_offset=9, codec=Codec.ZSTD)
+    header = parse_header(batch)
+    assert (len(batch), header.records_count, header.codec) == (61, 0, 0)
+    assert (header.base_offset, header.last_offset, header.max_timestamp) == (4, 9, -1)
+    assert crc_holds(batch, header)
 
 
 def test_the_header_tells_what_was_asked_for() -> None:
