@@ -5,6 +5,8 @@ has no transactional id always gets a new id, as in Kafka. Transactions are not 
 transactional id is answered as by any broker that does not coordinate it.
 """
 
+from functools import partial
+
 from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.errors import ErrorCode, InvalidRequest, KwireError
 from kwire.handlers.context import RequestContext
@@ -26,13 +28,7 @@ def handle(
         raise InvalidRequest("a producer id needs an epoch, and an epoch a producer id")
     if request.transactional_id is not None:
         return refuse(ctx, request, _why_not_transactional(request))
-    return ctx.node.producer_ids.next().map(
-        lambda given: (
-            refuse(ctx, request, given.code)
-            if isinstance(given, KwireError)
-            else InitProducerIdResponse(producer_id=given, producer_epoch=0)
-        )
-    )
+    return ctx.node.producer_ids.next().map(partial(_answer, ctx, request))
 
 
 def refuse(
@@ -41,6 +37,16 @@ def refuse(
     return InitProducerIdResponse(
         error_code=code, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH
     )
+
+
+def _answer(
+    ctx: RequestContext, request: InitProducerIdRequest, given: int | KwireError
+) -> InitProducerIdResponse:
+    if isinstance(given, KwireError):
+        # The producer asks again, as it does while Kafka waits for ids from its controller; most
+        # other errors would end it.
+        return refuse(ctx, request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    return InitProducerIdResponse(producer_id=given, producer_epoch=0)
 
 
 def _why_not_transactional(request: InitProducerIdRequest) -> ErrorCode:

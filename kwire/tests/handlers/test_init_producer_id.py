@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from kwire.errors import ErrorCode
+from kwire.errors import ErrorCode, KafkaStorageError
+from kwire.tasks import now
 from kwire.tests.handlers.nodes import OpenNode
 
 NEWEST = 5
@@ -36,6 +37,15 @@ def test_no_id_is_handed_out_again_after_a_restart(tmp_path: Path) -> None:
         ids.append(node.ask(_plain(), NEWEST).producer_id)
         node.close()
     assert ids[0] != ids[1]
+
+
+def test_a_producer_is_told_to_ask_again_while_ids_cannot_be_had(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node.node.producer_ids, "next", lambda: now(KafkaStorageError()))
+    answer = node.ask(_plain(), NEWEST)
+    assert answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert (answer.producer_id, answer.producer_epoch) == (-1, -1)
 
 
 def test_an_id_shown_without_a_transactional_id_is_replaced(node: OpenNode) -> None:
