@@ -23,6 +23,7 @@ from kwire.controller.producer_ids import ProducerIds
 from kwire.errors import ErrorCode, KwireError
 from kwire.groups.service import GroupService
 from kwire.handlers.context import Node
+from kwire.log.directory import FoundTopic
 from kwire.log.flush import GroupCommit
 from kwire.log.leader_epochs import LeaderEpochs
 from kwire.log.store import LogStore
@@ -32,6 +33,8 @@ from kwire.replication.hosted import Hosted
 from kwire.server.dispatch import Dispatch
 from kwire.server.listener import Listeners
 from kwire.server.loop import LoopScheduler, new_event_loop
+from kwire.tasks import Later
+from kwire.types import new_uuid
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +90,7 @@ class App:
         )
         self.log_store.claim(config.node_id, self.controller.image.cluster_id)
         self._look_at_strangers()
-        self._make_topics(topics)
+        _expect(self.controller.create_topics(topics))
         self.groups.start()
         self._listeners.start()
         self._duties.start()
@@ -132,24 +135,22 @@ class App:
         """
         known = self.controller.image.topics
         strangers = {n: found for n, found in self.log_store.found().items() if n not in known}
-        if not strangers:
-            return
         names = ", ".join(strangers)
-        if not self._store.is_new:
+        if not self.controller.has_adopted:
+            if strangers:
+                _log.info("topics found in the directory and adopted: %s", names)
+            adopted = [self._as_found(name, found) for name, found in strangers.items()]
+            _expect(self.controller.adopt_topics(adopted))
+        elif strangers:
             _log.warning("directories of topics that do not exist are left alone: %s", names)
-            return
+
+    def _as_found(self, name: str, found: FoundTopic) -> NewTopic:
         node_id = self.controller.layers.broker.node_id
-        _log.info("topics found in the directory and adopted: %s", names)
-        self._make_topics(
-            [
-                NewTopic(
-                    name,
-                    assignment=dict.fromkeys(found.partitions, (node_id,)),
-                    topic_id=found.topic_id,
-                    leader_epoch=self._next_leader_epoch(name, found.partitions),
-                )
-                for name, found in strangers.items()
-            ]
+        return NewTopic(
+            name,
+            assignment=dict.fromkeys(found.partitions, (node_id,)),
+            topic_id=found.topic_id or new_uuid(),
+            leader_epoch=self._next_leader_epoch(name, found.partitions),
         )
 
     def _next_leader_epoch(self, topic: str, partitions: Sequence[int]) -> int:
@@ -161,13 +162,14 @@ class App:
             latest = max(latest, epochs.latest)
         return latest + 1
 
-    def _make_topics(self, topics: Sequence[NewTopic]) -> None:
-        """Make what is not there; a topic that exists stays as it is."""
-        outcome: list[list[TopicImage | KwireError]] = []
-        self.controller.create_topics(topics).then(outcome.append)
-        for result in outcome[0]:
-            if isinstance(result, KwireError) and result.code != ErrorCode.TOPIC_ALREADY_EXISTS:
-                raise result
+
+def _expect(made: Later[list[TopicImage | KwireError]]) -> None:
+    """Topics that a start needs; one that exists stays as it is."""
+    outcome: list[list[TopicImage | KwireError]] = []
+    made.then(outcome.append)
+    for result in outcome[0]:
+        if isinstance(result, KwireError) and result.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+            raise result
 
 
 def _is_local(listeners: Sequence[Endpoint]) -> bool:

@@ -27,6 +27,7 @@ from kwire.controller.image import (
 from kwire.controller.steps import chain, sure
 from kwire.controller.store import (
     BadVersion,
+    Create,
     MetadataStore,
     Result,
     SessionState,
@@ -47,6 +48,8 @@ class Controller:
     def __init__(self, store: MetadataStore, layers: Layers, clock: Clock) -> None:
         self.image = ClusterImage("")
         self.layers = layers
+        self.has_adopted = False
+        """Whether the topics that were on disk before the cluster have been taken over."""
         self._store = store
         self._clock = clock
         self._node_id = layers.broker.node_id
@@ -103,6 +106,21 @@ class Controller:
 
         return self._perform(decide, validate_only=validate_only)
 
+    def adopt_topics(self, found: Sequence[NewTopic]) -> Later[list[TopicImage | KwireError]]:
+        """Take over topics that are on disk but not in the tree, once in the life of a cluster.
+
+        Later on they would be what a deletion left behind. If some cannot be taken over, the next
+        start tries again.
+        """
+
+        def decide(draft: Draft) -> list[TopicImage | KwireError]:
+            adopted = [_attempt(topics.create_topic, draft, new) for new in found]
+            if not any(isinstance(topic, KwireError) for topic in adopted):
+                draft.ops.append(Create(znodes.ADOPTED))
+            return adopted
+
+        return self._perform(decide)
+
     def delete_topics(self, names: Sequence[str]) -> Later[list[KwireError | None]]:
         def decide(draft: Draft) -> list[KwireError | None]:
             return [_attempt(topics.delete_topic, draft, name) for name in names]
@@ -134,6 +152,7 @@ class Controller:
 
     def _read(self, nodes: Mapping[str, StoredNode]) -> None:
         self.image = znodes.read_cluster(nodes)
+        self.has_adopted = znodes.ADOPTED in nodes
         configs = self.image.broker_configs
         try:
             self.layers = self.layers.with_dynamic(

@@ -58,8 +58,6 @@ class LocalStore:
         self.session_id = NO_OWNER
         try:
             self._replay()
-            self.is_new = self._tree.zxid == 0
-            """Whether nothing was ever stored here before."""
             self._end_former_sessions()
         except BaseException:
             self._journal.close()

@@ -57,8 +57,6 @@ def check_partition_total(draft: Draft, topics: Sequence[NewTopic]) -> None:
     default = draft.layers.broker.num_partitions
     total = 0
     for topic in topics:
-        if topic.topic_id is not None:
-            continue
         if topic.assignment:
             total += len(topic.assignment)
         else:

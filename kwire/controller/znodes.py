@@ -12,6 +12,7 @@ Tools that read the tree of such a Kafka (zkCli, exporters, backups) read ours.
     /config/topics/T, /config/brokers/N     version 1; `<default>` stands for all brokers
     /latest_producer_id_block               version 1: the block of ids that was given out last
     /feature                                version 2: finalized features, none yet
+    /kwire/adopted                          ours: the topics found on disk were taken over
 """
 
 import json
@@ -40,6 +41,7 @@ TOPIC_CONFIGS = "/config/topics"
 BROKER_CONFIGS = "/config/brokers"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 FEATURE = "/feature"
+ADOPTED = "/kwire/adopted"
 
 _BELOW_TOPICS = f"{TOPICS}/"
 _DEFAULT_ENTITY = "<default>"
@@ -60,6 +62,7 @@ _PARENTS = (
     "/admin/delete_topics",
     "/isr_change_notification",
     "/log_dir_event_notification",
+    "/kwire",
 )
 
 

@@ -2,32 +2,72 @@
 
 from pathlib import Path
 
+import pytest
+
 from kwire.app import App
 from kwire.config.layered import load
 from kwire.controller.commands import NewTopic
+from kwire.log.directory import ForeignDirectory
 from kwire.types import new_uuid, uuid_text
 
 
-def an_app(directory: Path) -> App:
-    return App(load(file={"log.dirs": str(directory), "listeners": "PLAINTEXT://localhost:0"}))
+def an_app(directory: Path, *, node_id: int = 1) -> App:
+    file = {
+        "node.id": str(node_id),
+        "log.dirs": str(directory),
+        "listeners": "PLAINTEXT://localhost:0",
+    }
+    return App(load(file=file))
+
+
+def _leave_partition(directory: Path, name: str, topic_id: bytes, leader_epoch: int) -> None:
+    """A partition as Kafka leaves it."""
+    (directory / name).mkdir(parents=True)
+    (directory / name / "00000000000000000000.log").touch()
+    (directory / name / "leader-epoch-checkpoint").write_text(f"0\n1\n{leader_epoch} 0\n")
+    metadata = f"version: 0\ntopic_id: {uuid_text(topic_id)}"
+    (directory / name / "partition.metadata").write_text(metadata)
 
 
 def test_topics_that_kafka_left_are_adopted_and_their_leader_epochs_go_on(tmp_path: Path) -> None:
     topic_id = new_uuid()
-    for index, epoch in ((0, 3), (1, 5)):
-        partition = tmp_path / f"t-{index}"
-        partition.mkdir()
-        (partition / "00000000000000000000.log").touch()
-        (partition / "leader-epoch-checkpoint").write_text(f"0\n1\n{epoch} 0\n")
-        (partition / "partition.metadata").write_text(
-            f"version: 0\ntopic_id: {uuid_text(topic_id)}"
-        )
+    _leave_partition(tmp_path, "t-0", topic_id, leader_epoch=3)
+    _leave_partition(tmp_path, "t-1", topic_id, leader_epoch=5)
     app = an_app(tmp_path)
     app.start()
     topic = app.controller.image.topics["t"]
     app.close()
     assert topic.topic_id == topic_id
     assert [state.leader_epoch for state in topic.partitions.values()] == [6, 6]
+
+
+def test_a_first_start_that_fails_does_not_cost_the_topics(tmp_path: Path) -> None:
+    _leave_partition(tmp_path, "t-0", new_uuid(), leader_epoch=0)
+    (tmp_path / "meta.properties").write_text("version=0\nbroker.id=7\ncluster.id=kafkas\n")
+    app = an_app(tmp_path)
+    with pytest.raises(ForeignDirectory, match=r"broker.id=7"):
+        app.start()
+    app.close()
+    app = an_app(tmp_path, node_id=7)
+    app.start()
+    assert list(app.controller.image.topics) == ["t"]
+    assert app.controller.image.cluster_id == "kafkas"
+    app.close()
+
+
+def test_what_a_deletion_left_behind_is_not_served_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = an_app(tmp_path)
+    app.start()
+    app.close()
+    _leave_partition(tmp_path, "gone-0", new_uuid(), leader_epoch=0)
+    app = an_app(tmp_path)
+    app.start()
+    assert app.controller.image.topics == {}
+    app.close()
+    assert "left alone: gone" in caplog.text
+    assert (tmp_path / "gone-0").exists()
 
 
 def test_leader_epochs_stay_after_a_clean_stop_and_rise_after_any_other(tmp_path: Path) -> None:

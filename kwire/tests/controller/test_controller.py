@@ -245,16 +245,45 @@ def test_validating_answers_the_same_and_changes_nothing(running: RunningControl
     assert told == []
 
 
-def test_a_topic_found_on_disk_is_adopted_with_its_id(tmp_path: Path) -> None:
-    topic_id = new_uuid()
+def _found(name: str, *, partition_count: int = 1) -> NewTopic:
+    assignment = {index: [NODE_ID] for index in range(partition_count)}
+    return NewTopic(name, assignment=assignment, topic_id=new_uuid(), leader_epoch=3)
+
+
+def test_topics_found_on_disk_are_adopted_however_many_they_are(tmp_path: Path) -> None:
     first = RunningController(tmp_path)
-    found = NewTopic("t", assignment={0: [NODE_ID]}, topic_id=topic_id, leader_epoch=3)
-    _create(first.controller, found)
+    found = [_found("small"), _found("large", partition_count=10_001)]
+    assert not first.controller.has_adopted
+    value_of(first.controller.adopt_topics(found))
     first.store.close()
     second = RunningController(tmp_path)
-    topic = second.controller.image.topic_by_id(topic_id)
-    assert topic is not None
-    assert topic.partitions[0].leader_epoch == 3
+    assert second.controller.has_adopted
+    for wanted in found:
+        topic = second.controller.image.topic_by_id(wanted.topic_id or b"")
+        assert topic is not None
+        assert topic.name == wanted.name
+        assert topic.partitions[0].leader_epoch == 3
+    second.store.close()
+
+
+def test_a_directory_without_topics_is_adopted_too(tmp_path: Path) -> None:
+    first = RunningController(tmp_path)
+    assert value_of(first.controller.adopt_topics([])) == []
+    first.store.close()
+    second = RunningController(tmp_path)
+    assert second.controller.has_adopted
+    second.store.close()
+
+
+def test_an_adoption_that_did_not_quite_work_is_tried_again(tmp_path: Path) -> None:
+    good, bad = _found("good"), _found("not a name")
+    first = RunningController(tmp_path)
+    adopted = value_of(first.controller.adopt_topics([good, bad]))
+    assert [isinstance(topic, TopicImage) for topic in adopted] == [True, False]
+    first.store.close()
+    second = RunningController(tmp_path)
+    assert list(second.controller.image.topics) == ["good"]
+    assert not second.controller.has_adopted
     second.store.close()
 
 

@@ -227,11 +227,3 @@ def test_files_not_directories_are_left_in_the_directory(tmp_path: Path) -> None
     _states(tmp_path, snapshot_after_ops=1)
     assert {path.name for path in tmp_path.iterdir()} == {JOURNAL, SNAPSHOT}
     assert all(path.is_file() for path in tmp_path.iterdir())
-
-
-def test_a_store_is_new_until_something_was_stored(tmp_path: Path) -> None:
-    for ops, is_new in (([], True), ([Create("/a")], True), ([Delete("/a")], False), ([], False)):
-        store = LocalStore(tmp_path)
-        assert store.is_new is is_new
-        _multi(store, list(ops))
-        store.close()

@@ -250,12 +250,6 @@ def test_a_request_for_absurdly_many_partitions_is_refused_as_a_whole() -> None:
             check_partition_total(draft, [*fitting, one_more])
 
 
-def test_partitions_on_disk_are_never_too_many(draft: Draft) -> None:
-    count = MAX_PARTITIONS_PER_REQUEST + 1
-    found = NewTopic("t", assignment={index: [1] for index in range(count)}, topic_id=new_uuid())
-    check_partition_total(draft, [found])
-
-
 def test_a_deleted_topic_takes_its_nodes_along_children_first(draft: Draft) -> None:
     create_topic(draft, NewTopic("t", 1, 1))
     created = [op.path for op in draft.ops]
