@@ -5,13 +5,26 @@ A test that takes `broker` runs twice, once against each. Both brokers are share
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 from compat_tests.oracle.brokers import start_kafka, start_kwire
 from compat_tests.oracle.processes import BrokerProcess
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failed test what its broker said last."""
+    report = yield
+    if report.failed:
+        for name, value in getattr(item, "funcargs", {}).items():
+            if isinstance(value, BrokerProcess):
+                report.sections.append((f"last lines of {name}", "".join(value.printed[-40:])))
+    return report
 
 
 @pytest.fixture(scope="session")

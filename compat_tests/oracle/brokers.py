@@ -11,17 +11,29 @@ from compat_tests.oracle.tools import java
 CLUSTER_ID = "a3dpcmUtY29tcGF0LXRlcw"
 
 
-def start_kwire(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:
-    """Run `kwire serve` on a free port and return when it serves."""
-    with free_ports(1) as (port,):
-        address = f"127.0.0.1:{port}"
+def start_kwire(
+    data_dir: Path, settings: Mapping[str, str] | None = None, *, address: str | None = None
+) -> BrokerProcess:
+    """Run `kwire serve` on a free port, or where it was before, and return when it serves."""
+    address = address or free_address()
+    broker = BrokerProcess(kwire_command(data_dir, address, settings), address, data_dir)
+    broker.wait_for("kwire is ready", timeout_s=15)
+    return broker
+
+
+def kwire_command(
+    data_dir: Path, address: str, settings: Mapping[str, str] | None = None
+) -> list[str]:
     command = [sys.executable, "-m", "kwire", "serve"]
     command += ["--listeners", f"PLAINTEXT://{address}", "--data-dir", str(data_dir)]
     for name, value in (settings or {}).items():
         command += ["--set", f"{name}={value}"]
-    broker = BrokerProcess(command, address, data_dir)
-    broker.wait_for("kwire is ready", timeout_s=15)
-    return broker
+    return command
+
+
+def free_address() -> str:
+    with free_ports(1) as (port,):
+        return f"127.0.0.1:{port}"
 
 
 def start_kafka(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:

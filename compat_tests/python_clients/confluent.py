@@ -87,6 +87,12 @@ class Confluent:
             first, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE_S)
             return first, end
 
+    def ends(self, topic: str, partitions: int) -> list[int]:
+        """Where the next record of each partition will be."""
+        with _Reading(self._bootstrap) as consumer:
+            asked = [TopicPartition(topic, number) for number in range(partitions)]
+            return [consumer.get_watermark_offsets(one, PATIENCE_S)[1] for one in asked]
+
     def offset_for_time(self, topic: str, timestamp: int) -> int | None:
         found = self._offset_for_time(topic, timestamp).offset
         return None if found == OFFSET_END else int(found)
