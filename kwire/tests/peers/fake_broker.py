@@ -71,6 +71,20 @@ class FakeBroker:
         """The requests of one kind that came, in order."""
         return [request for request in self.asked if isinstance(request, api.request)]
 
+    def wait_for(self, api: Api) -> threading.Event:
+        """An event that is set once a request of that kind has been served."""
+        served = threading.Event()
+        answer = self.answers[api]
+
+        def answer_and_tell(request: Any) -> Any:
+            try:
+                return answer(request)
+            finally:
+                served.set()
+
+        self.answers[api] = answer_and_tell
+        return served
+
     def reply(self, frame: memoryview) -> bytes | None:
         """The whole answer to one request without its length."""
         key, version, correlation_id = struct.unpack_from(">hhi", frame)
