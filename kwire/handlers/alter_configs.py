@@ -33,6 +33,7 @@ def refuse(
         responses=[
             AlterConfigsResourceResponse(
                 error_code=code,
+                error_message=None,
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
             )

@@ -43,7 +43,10 @@ def refuse(
     ctx: RequestContext, request: CreateTopicsRequest, code: ErrorCode
 ) -> CreateTopicsResponse:
     return CreateTopicsResponse(
-        topics=[CreatableTopicResult(name=topic.name, error_code=code) for topic in request.topics]
+        topics=[
+            CreatableTopicResult(name=topic.name, error_code=code, error_message=None)
+            for topic in request.topics
+        ]
     )
 
 

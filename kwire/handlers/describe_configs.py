@@ -35,6 +35,7 @@ def refuse(
         results=[
             DescribeConfigsResult(
                 error_code=code,
+                error_message=None,
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
             )
