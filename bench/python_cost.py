@@ -5,6 +5,7 @@ turns of a plain loop that is timed in between: machines differ and change, that
 The budget of a request is `BUDGET_TURNS`, which is 10 µs on the machine the design was measured on.
 """
 
+import argparse
 import os
 import socket
 import sys
@@ -46,10 +47,14 @@ def measure(rounds: int = ROUNDS) -> list[Cost]:
         broker.close()
 
 
-def main() -> None:
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of which the quickest counts")
+
+
+def run(arguments: argparse.Namespace) -> None:
     out = sys.stdout
     out.write(f"{'request':<14}{'Python µs':>10}{'loop turns':>12}{'of budget':>11}\n")
-    for cost in measure():
+    for cost in measure(arguments.rounds):
         share = cost.turns / BUDGET_TURNS
         out.write(f"{cost.name:<14}{cost.python_us:>10.2f}{cost.turns:>12.0f}{share:>11.0%}\n")
 

@@ -37,19 +37,27 @@ def free_address() -> str:
 
 
 def start_kafka(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:
-    """Format `data_dir` if it is empty, run Apache Kafka on it and return when it serves."""
-    with free_ports(2) as (port, controller_port):
+    """Run Apache Kafka on `data_dir` and return when it serves."""
+    with free_ports(1) as (port,):
         pass
-    address = f"127.0.0.1:{port}"
+    properties = prepare_kafka(data_dir, port, settings)
+    command = java("kafka.Kafka", str(properties), level="info")
+    broker = BrokerProcess(command, f"127.0.0.1:{port}", data_dir)
+    broker.wait_for("Kafka Server started", timeout_s=60)
+    return broker
+
+
+def prepare_kafka(data_dir: Path, port: int, settings: Mapping[str, str] | None = None) -> Path:
+    """Write Kafka's settings beside `data_dir`, and format the directory if it is empty."""
+    with free_ports(1) as (controller_port,):
+        pass
     data_dir.mkdir(parents=True, exist_ok=True)
     properties = data_dir.with_suffix(".properties")
     values = {**_kafka_settings(data_dir, port, controller_port), **(settings or {})}
     properties.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
     if not (data_dir / "meta.properties").exists():
         _format(properties)
-    broker = BrokerProcess(java("kafka.Kafka", str(properties), level="info"), address, data_dir)
-    broker.wait_for("Kafka Server started", timeout_s=60)
-    return broker
+    return properties
 
 
 def _format(properties: Path) -> None:

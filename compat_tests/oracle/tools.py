@@ -4,6 +4,7 @@ Each call is one JVM (about a second): tests should ask for much in one call.
 """
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,11 +40,13 @@ class Ran(NamedTuple):
         return self.out.splitlines()
 
 
-def java(main_class: str, *arguments: str, level: str = "warn") -> list[str]:
+def java(
+    main_class: str, *arguments: str, level: str = "warn", jvm: Sequence[str] = QUICK_JVM
+) -> list[str]:
     """The command line that runs `main_class` on Kafka's class path."""
     target = "SYSTEM_ERR" if level == "warn" else "SYSTEM_OUT"
     logging = (f"-Dlog4j2.configurationFile={LOGGING}", f"-Doracle.log.level={level}")
-    options = (*QUICK_JVM, *logging, f"-Doracle.log.target={target}")
+    options = (*jvm, *logging, f"-Doracle.log.target={target}")
     return ["java", *options, "-cp", jars.class_path(), main_class, *arguments]
 
 
