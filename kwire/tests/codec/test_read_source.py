@@ -162,6 +162,12 @@ def test_lengths_beyond_the_frame_are_refused(length: int) -> None:
     _refused(Blobs, b"\x01" + size + b"abc")
 
 
+@pytest.mark.parametrize("length", [4, 127, 2**31 - 1])
+def test_records_at_the_very_end_must_be_whole(length: int) -> None:
+    written = layout.pack(">ii", 0, length) + b"abc"
+    assert "cut records" in _refused(Blobs, written, flexible=False)
+
+
 def test_arrays_of_numbers_texts_and_structs_are_read() -> None:
     numbers = b"\x03" + layout.pack(">2h", 1, -2)
     points = b"\x02" + layout.pack(">ib", 9, 0)

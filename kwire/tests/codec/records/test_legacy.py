@@ -117,6 +117,12 @@ def test_relative_offsets_may_start_anywhere_and_have_gaps() -> None:
     assert (parse_header(batch).base_offset, parse_header(batch).last_offset) == (496, 500)
 
 
+def test_offsets_inside_a_wrapper_of_magic_0_are_those_of_the_log() -> None:
+    inner = _message(0, b"a", offset=5) + _message(0, b"b", offset=9)
+    wrapper = _message(0, compress(Codec.GZIP, inner), attributes=Codec.GZIP, offset=500)
+    assert [record.offset for record in _read(wrapper)] == [5, 9]
+
+
 def test_log_append_time_is_that_of_the_wrapper() -> None:
     inner = _message(1, b"a", offset=0, timestamp=1) + _message(1, b"b", offset=1, timestamp=2)
     attributes = Codec.GZIP | LOG_APPEND_TIME
