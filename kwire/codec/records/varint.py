@@ -30,6 +30,9 @@ def read_varint(
     buffer: Buffer, position: int, max_bytes: int = MAX_VARINT_BYTES
 ) -> tuple[int, int]:
     """The number at `position`, and the position after it; `IndexError` at the buffer's end."""
+    first = buffer[position]
+    if first < 0x80:
+        return (first >> 1) ^ -(first & 1), position + 1
     folded = shift = 0
     for index in range(position, position + max_bytes):
         byte = buffer[index]
