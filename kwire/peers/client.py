@@ -41,6 +41,12 @@ PASSING = frozenset(
 )
 
 
+_HINTS: dict[int, str] = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "there is no such topic",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "a topic cannot have that name",
+}
+
+
 class TopicView(NamedTuple):
     """A topic as Metadata tells it, with the leader of each partition."""
 
@@ -150,8 +156,7 @@ class Client:
                 return TopicView(name, told.topic_id, leaders)
             is_missing = problem == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not create
             if is_missing or problem not in PASSING or time.monotonic() >= deadline:
-                hint = "there is no such topic" if is_missing else None
-                raise Refused(problem, hint, what=f"topic {name}")
+                raise Refused(problem, _HINTS.get(problem), what=f"topic {name}")
             time.sleep(RETRY_PAUSE_S)
 
     def topic_after_trouble(self, name: str) -> TopicView:
