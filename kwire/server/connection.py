@@ -60,7 +60,7 @@ class Connection:
         "_pending",
         "_scheduler",
         "_sock",
-        "frame_started_at",
+        "granted_at",
         "had_request",
         "opened_at",
         "peer",
@@ -101,7 +101,8 @@ class Connection:
         self.opened_at = self.quiet_since = clock.monotonic()
         # Reading a clock with each event costs more than it tells: see `Listeners._sweep`.
         self.was_active = True
-        self.frame_started_at: float | None = None
+        self.granted_at: float | None = None
+        """Since when this connection holds memory of the common budget."""
         self.had_request = False
         loop.add_reader(sock, self._on_readable)
 
@@ -177,7 +178,6 @@ class Connection:
 
     def _handle(self, frame: memoryview) -> None:
         self.had_request = True
-        self.frame_started_at = None
         if self._granted_bytes:
             self._release_memory()
         answer = self._conversation.answer(frame)
@@ -297,24 +297,24 @@ class Connection:
 
     def _watch_large_frame(self) -> None:
         """Before the buffer grows for a large frame, get leave from the common budget."""
-        if self.frame_started_at is None:
-            self.frame_started_at = self._clock.monotonic()
         announced = self._inbox.announced_bytes()
         if announced <= FREE_BYTES or self._granted_bytes:
             return
         if self._memory.try_take(announced):
-            self._granted_bytes = announced
+            self._on_memory()
         else:
             self._pause("memory")
             self._memory.wait(announced, self._on_memory)
 
     def _on_memory(self) -> None:
         self._granted_bytes = self._inbox.announced_bytes()
+        self.granted_at = self._clock.monotonic()
         self._resume("memory")
 
     def _release_memory(self) -> None:
         if self._granted_bytes:
             granted, self._granted_bytes = self._granted_bytes, 0
+            self.granted_at = None
             self._memory.give_back(granted)
 
     def _pause(self, reason: str) -> None:

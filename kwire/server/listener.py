@@ -195,8 +195,8 @@ class Listeners:
         first_s = self._config.kwire_first_request_timeout_ms / 1000
         if not connection.had_request and now - connection.opened_at > first_s:
             return "no request within kwire.first.request.timeout.ms"
-        started = connection.frame_started_at
-        if started is not None and self._memory.is_short and now - started > SLOW_FRAME_S:
+        since = connection.granted_at
+        if since is not None and self._memory.is_short and now - since > SLOW_FRAME_S:
             return "its request arrives too slowly while others wait for memory"
         return None
 
