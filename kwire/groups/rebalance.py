@@ -48,7 +48,6 @@ class Rebalance:
         group = self.group
         if group.state is GroupState.COMPLETING_REBALANCE:
             self.cancel_syncs(ErrorCode.REBALANCE_IN_PROGRESS)
-        group.members.not_synced.clear()
         self.decision.stop_timer(sync_timer(group.group_id))
         _log.info("rebalance group=%s generation=%d: %s", group.group_id, group.generation, reason)
         group.move_to(GroupState.PREPARING_REBALANCE, self.now_ms)

@@ -182,6 +182,7 @@ def test_groups_and_offsets_are_deleted(story: str) -> None:
 
 
 ACTORS = st.sampled_from("abc")
+SETTLE = ["join a", "join b", "pass 0", *(f"sync {one} a=x b=y c=z" for one in "abc")]
 LINES = st.one_of(
     st.builds("join {} version={}".format, ACTORS, st.sampled_from([3, 9])),
     st.builds("join {0} instance={0} id=".format, ACTORS),
@@ -194,6 +195,7 @@ LINES = st.one_of(
     st.builds("commit {} t/0={} u/1=3".format, ACTORS, st.integers(0, 9)),
     st.builds("commit - t/1={} id= gen=-1".format, st.integers(0, 9)),
     st.builds("pass {}".format, st.sampled_from([0, 1, 5_000, 9_000, 60_000, 86_400_000])),
+    st.just("settle"),
     st.sampled_from(
         ["delete-group", "delete-offsets t/0", "forget-topic u", "refuse-writes NOT_COORDINATOR"]
     ),
@@ -205,7 +207,8 @@ LINES = st.one_of(
 def test_whatever_happened_the_log_brings_back_what_is_stored(lines: list[str]) -> None:
     stage = Stage(offsets_retention_minutes=1440, offsets_retention_check_interval_ms=3_600_000)
     for line in lines:
-        stage.step(line)
+        for part in SETTLE if line == "settle" else [line]:
+            stage.step(part)
     live = stage.groups
     replayed = Groups(resolve_broker({}), lambda: "never")
     for record in stage.journal.records:

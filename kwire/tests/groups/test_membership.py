@@ -139,6 +139,7 @@ LEAVE = """
     sync a                          -> nothing
     join b topics=other             -> waits
     leave b                         -> NONE; b: UNKNOWN_MEMBER_ID
+    join a                          -> 2 range leads a-1
 
 # whoever waits for an assignment joins again when another leaves
     sync b                          -> waits

@@ -1,0 +1,52 @@
+"""Which shard a key belongs to, and when shards come and go."""
+
+import pytest
+
+from kwire.coordinator.runtime import java_hash, partition_of
+from kwire.errors import NotCoordinator
+from kwire.tests.handlers.nodes import OpenNode
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("a", 97),
+        ("console-consumer-12345", 158455506),
+        ("polygenelubricants", -(2**31)),
+        ("gr\u00fc\u00dfe", 98768023),
+        ("\U0001f600", 1772899),
+    ],
+)
+def test_texts_are_hashed_as_java_does(text: str, expected: int) -> None:
+    assert java_hash(text) == expected & 0xFFFF_FFFF
+
+
+def test_the_sign_of_a_hash_does_not_count() -> None:
+    assert partition_of("polygenelubricants", 50) == 0
+    assert partition_of("a", 50) == 47
+
+
+def test_the_internal_topic_is_made_when_somebody_asks_who_coordinates(node: OpenNode) -> None:
+    topics = node.node.controller.image.topics
+    with pytest.raises(NotCoordinator):
+        node.node.groups.reading("g")
+    assert "__consumer_offsets" not in topics
+    assert node.node.groups.coordinators_of(["g", "h"]).value == [1, 1]
+    made = topics["__consumer_offsets"]
+    assert len(made.partitions) == 50
+    assert made.config == {
+        "cleanup.policy": "compact",
+        "compression.type": "producer",
+        "segment.bytes": "104857600",
+    }
+    assert node.node.groups.reading("g").groups == {}
+
+
+def test_without_its_topic_nobody_coordinates_any_more(node: OpenNode) -> None:
+    node.node.groups.coordinators_of(["g"])
+    node.node.controller.delete_topics(["__consumer_offsets"])
+    with pytest.raises(NotCoordinator):
+        node.node.groups.reading("g")
+    node.node.groups.coordinators_of(["g"])
+    assert node.node.groups.reading("g").groups == {}
