@@ -23,7 +23,6 @@ _EXAMPLES = """\
 examples:
   echo hello | kwire produce greetings
   kwire produce orders -K: < orders.txt            # lines of key:value
-  kwire produce users -k alice -Z < /dev/null      # nothing: no line, no record
   echo | kwire produce users -k alice -Z           # a tombstone for alice
   kwire consume a --format json -e | kwire produce b --format json
 """

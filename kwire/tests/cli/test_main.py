@@ -1,10 +1,13 @@
 """The `kwire` command itself: help, versions, exit codes, and how it tells bad news."""
 
+import argparse
 import ast
 import errno
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +18,8 @@ from kwire.cli.failures import CommandFailed, WrongUsage
 from kwire.cli.main import COMMANDS, Command, main
 from kwire.errors import InvalidTopic
 from kwire.peers.failures import Unreachable
+
+ROOT = Path(__file__).parents[3]
 
 Captured = pytest.CaptureFixture[str]
 Typed = Callable[[BaseException], int]
@@ -120,3 +125,25 @@ def test_only_the_command_that_was_typed_is_imported() -> None:
     loaded = set(ast.literal_eval(shown.stdout.splitlines()[1]))
     assert not loaded & {command.module for command in COMMANDS.values()}
     assert not any(name.startswith(("kwire.codec", "kwire.log", "kwire.app")) for name in loaded)
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_reference_page_knows_every_command_and_flag(name: str) -> None:
+    text = (ROOT / "docs" / "reference" / "command_line.md").read_text()
+    section = text.partition(f"\n## kwire {name}\n")[2].partition("\n## ")[0]
+    common = text.partition("\n## Which cluster\n")[2].partition("\n## ")[0]
+    assert section
+    top = argparse.ArgumentParser(prog=f"kwire {name}", add_help=False)
+    import_module(COMMANDS[name].module).configure(top)
+    for parser in _parsers(top):
+        assert parser.prog in section
+        for action in parser._actions:
+            for flag in action.option_strings:
+                assert flag in ("-h", "--help") or f"`{flag}" in section + common
