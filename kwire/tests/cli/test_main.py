@@ -3,6 +3,7 @@
 import argparse
 import ast
 import errno
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from kwire import __version__
+from kwire.app import App
 from kwire.cli import main as main_module
 from kwire.cli.failures import CommandFailed, WrongUsage
 from kwire.cli.main import COMMANDS, Command, main
@@ -147,3 +149,32 @@ def test_the_reference_page_knows_every_command_and_flag(name: str) -> None:
         for action in parser._actions:
             for flag in action.option_strings:
                 assert flag in ("-h", "--help") or f"`{flag}" in section + common
+
+
+def test_the_commands_work_together_on_a_broker(
+    real_broker: App, capfd: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(words: str, given: str = "") -> str:
+        (tmp_path / "stdin").write_text(given)
+        with (tmp_path / "stdin").open() as file:
+            monkeypatch.setattr(sys, "stdin", file)
+            assert main(words.split()) == 0
+        return "".join(capfd.readouterr())
+
+    assert run("topic create orders -p 2 --config retention.ms=5000") == "created orders\n"
+    assert "orders" in run("topic list")
+    lines = "".join(f"key-{number}:value-{number}\n" for number in range(100))
+    assert "orders-1" in run("produce orders -K: -z lz4", lines)
+    assert sorted(run("consume orders -e -K:").split()) == sorted(lines.split())
+    (described,) = json.loads(run("topic describe orders --format json"))
+    assert described["configs"]["retention.ms"] == "5000"
+    assert sum(each["latest_offset"] for each in described["partitions"]) == 100
+    copied = run("consume orders -e --format json")
+    run("topic create copy --partitions 2")
+    run("produce copy --format json", copied)
+    assert sorted(run("consume copy -e -K:").split()) == sorted(lines.split())
+    run("topic alter orders -p 3 --delete-config retention.ms")
+    run("topic delete orders")
+    assert "orders" not in run("topic list")
+    dumped = run(f"dump-log {real_broker.directory}/copy-0 --deep")
+    assert dumped.count("\n| offset: ") == run("consume copy -e -p 0").count("\n")
