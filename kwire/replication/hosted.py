@@ -47,9 +47,6 @@ class Hosted:
             raise UnknownTopicId()
         return self.find(topic, index)
 
-    def name_of(self, topic_id: bytes) -> str | None:
-        return self._names.get(topic_id)
-
     def online(self, topic: str) -> Collection[int]:
         """The partitions of a topic whose logs can be used here."""
         if self._log_store.fault is not None:

@@ -21,7 +21,15 @@ class WaitingFetch:
     answered together, after the producers' own answers went out.
     """
 
-    __slots__ = ("_is_over", "_missing_bytes", "_partitions", "_ready", "_scheduler", "_timer")
+    __slots__ = (
+        "_is_cancelled",
+        "_is_over",
+        "_missing_bytes",
+        "_partitions",
+        "_ready",
+        "_scheduler",
+        "_timer",
+    )
 
     def __init__(
         self,
@@ -37,7 +45,8 @@ class WaitingFetch:
         self._scheduler = scheduler
         self._ready = ready
         self._is_over = False
-        self._timer: Timer = scheduler.call_later(wait_s, self._finish)
+        self._is_cancelled = False
+        self._timer: Timer = scheduler.call_later(wait_s, self._time_out)
         for partition in self._partitions:
             partition.watch(self)
 
@@ -49,16 +58,25 @@ class WaitingFetch:
     def changed(self) -> None:
         """Leadership, log start or existence of a partition changed: the answer cannot wait."""
         if not self._is_over:
-            self.cancel()
-            self._scheduler.call_soon(self._ready)
+            self._let_go()
+            self._scheduler.call_soon(self._call)
 
     def cancel(self) -> None:
+        """Nobody wants the answer any more."""
+        self._is_cancelled = True
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._is_over = True
         self._timer.cancel()
         for partition in self._partitions:
             partition.unwatch(self)
 
-    def _finish(self) -> None:
+    def _time_out(self) -> None:
         if not self._is_over:
-            self.cancel()
+            self._let_go()
+            self._call()
+
+    def _call(self) -> None:
+        if not self._is_cancelled:
             self._ready()
