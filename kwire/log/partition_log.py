@@ -312,14 +312,23 @@ class PartitionLog:
         """Take no more writes: the kernel may have dropped what it could not write."""
         return self.files.give_up(f"flush {self.topic_partition}", error)
 
-    def close(self) -> None:
-        """Flush, save what speeds up the next start, and let go of the files."""
+    def save(self) -> None:
+        """Write down what speeds up the next start."""
+        if self.files.fault is not None:
+            raise self.files.offline()
         try:
-            self.flush()
             self.active.close_for_writing()
             self.snapshots.save(self.producers, self.next_offset)
         except OSError as error:
-            raise self.files.refusal(f"close {self.topic_partition}", error) from error
+            raise self.files.refusal(
+                f"save the indexes of {self.topic_partition}", error
+            ) from error
+
+    def close(self) -> None:
+        """Save, flush, and let go of the files."""
+        try:
+            self.save()
+            self.flush()
         finally:
             self.let_go()
 

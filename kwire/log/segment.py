@@ -33,6 +33,7 @@ class Segment:
     __slots__ = (
         "_bytes_since_entry",
         "_recent",
+        "_saved_bytes",
         "base_offset",
         "created_ms",
         "entries",
@@ -67,6 +68,8 @@ class Segment:
         self.max_timestamp = -1
         self.max_timestamp_offset = base_offset
         self._bytes_since_entry = 0
+        # How much of the file the saved indexes account for.
+        self._saved_bytes = 0
         # The newest batches as (base offset, position), without gaps: most readers want these.
         self._recent: list[tuple[int, int]] = []
 
@@ -83,6 +86,7 @@ class Segment:
         self.time_index.start_empty()
         self.transaction_index.start_empty()
         self.size_bytes = self.entries = self._bytes_since_entry = 0
+        self._saved_bytes = -1
         self.next_offset = self.max_timestamp_offset = self.base_offset
         self.max_timestamp, self.first_timestamp = -1, None
         self._recent.clear()
@@ -208,6 +212,7 @@ class Segment:
             self.next_offset = header.last_offset + 1
             end = at + header.size_bytes
         self._bytes_since_entry = end - start
+        self._saved_bytes = end
         self.first_timestamp = None
         for _, header in self.walk():
             self.first_timestamp = header.max_timestamp
@@ -222,6 +227,7 @@ class Segment:
         self.transaction_index.truncate_to(offset)
         self.cut(position)
         self.find_end()
+        self._saved_bytes = -1
         self.next_offset = offset
 
     def cut(self, size_bytes: int) -> None:
@@ -230,11 +236,14 @@ class Segment:
 
     def close_for_writing(self) -> None:
         """The segment is full: its last timestamp is indexed, its indexes leave the memory."""
+        self._recent.clear()
+        if self._saved_bytes == self.size_bytes:
+            return
         self.time_index.maybe_append(self.max_timestamp, self.max_timestamp_offset)
         self.offset_index.freeze()
         self.time_index.freeze()
         self.transaction_index.save()
-        self._recent.clear()
+        self._saved_bytes = self.size_bytes
 
     def drop(self) -> None:
         """Let go of the descriptor and of what is kept in memory; the segment is not used again."""

@@ -8,11 +8,12 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from kwire.clock import Clock
 from kwire.config.topic import TopicConfig
-from kwire.errors import KwireError
+from kwire.errors import KafkaStorageError
 from kwire.log import checkpoints, recovery
 from kwire.log.directory import (
     FoundTopic,
@@ -151,10 +152,14 @@ class LogStore:
     def close(self) -> None:
         """Bring all logs to the disk; only when that worked the stop counts as clean."""
         is_clean = True
-        for log in self._logs.values():
+        # First all files, then all syncs: the first sync then does much of the work for the others.
+        for log in self:
+            with suppress(KafkaStorageError):
+                log.save()
+        for log in self:
             try:
                 log.close()
-            except KwireError as error:
+            except KafkaStorageError as error:
                 is_clean = False
                 _log.error("log not closed topic_partition=%s: %s", log.topic_partition, error)
         try:
