@@ -1,5 +1,7 @@
 """Which shard a key belongs to, and when shards come and go."""
 
+from pathlib import Path
+
 import pytest
 
 from kwire.coordinator.runtime import java_hash, partition_of
@@ -27,7 +29,8 @@ def test_the_sign_of_a_hash_does_not_count() -> None:
     assert partition_of("a", 50) == 47
 
 
-def test_the_internal_topic_is_made_when_somebody_asks_who_coordinates(node: OpenNode) -> None:
+def test_the_internal_topic_is_made_when_somebody_asks_who_coordinates(tmp_path: Path) -> None:
+    node = OpenNode(tmp_path, {"offsets.topic.num.partitions": "50"})
     topics = node.node.controller.image.topics
     with pytest.raises(NotCoordinator):
         node.node.groups.reading("g")
@@ -41,6 +44,7 @@ def test_the_internal_topic_is_made_when_somebody_asks_who_coordinates(node: Ope
         "segment.bytes": "104857600",
     }
     assert node.node.groups.reading("g").groups == {}
+    node.close()
 
 
 def test_without_its_topic_nobody_coordinates_any_more(node: OpenNode) -> None:

@@ -36,6 +36,7 @@ SETTINGS = {
     "node.id": str(NODE_ID),
     "listeners": "PLAINTEXT://localhost:9092,INSIDE://broker.local:9093",
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT",
+    "offsets.topic.num.partitions": "2",
 }
 
 
@@ -104,7 +105,13 @@ class ManualScheduler:
 class OpenNode:
     """A node with the hands that a test needs; `close` it when done."""
 
-    def __init__(self, directory: Path, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: dict[str, str] | None = None,
+        *,
+        loads_at_once: bool = True,
+    ) -> None:
         layers = load(file={**SETTINGS, **(settings or {})})
         self.clock = ManualClock()
         self.scheduler = ManualScheduler(self.clock)
@@ -128,7 +135,8 @@ class OpenNode:
         config = layers.broker
         controller.start(BrokerImage(NODE_ID, 0, config.listeners, config.broker_rack))
         self.node.groups.start()
-        self.scheduler.end_turn()
+        if loads_at_once:
+            self.scheduler.end_turn()
 
     def _follow(self, change: ImageChange) -> None:
         if change.broker_configs_changed:
