@@ -116,7 +116,11 @@ class Client:
         """
         address = self._address_of(node_id)
         timeout_s = self.timeout_s + wait_s
-        return self._request(address, api, message, timeout_s=timeout_s, may_repeat=may_repeat)
+        try:
+            return self._request(address, api, message, timeout_s=timeout_s, may_repeat=may_repeat)
+        except Unreachable as failed:
+            # Often the wrong advertised listener, so it must be told where the address is from.
+            raise Unreachable(f"{failed} (the cluster says that node {node_id} is there)") from None
 
     def send_to_node(self, node_id: int, api: Api, message: Any) -> None:
         """Send one broker what it does not answer."""

@@ -4,6 +4,7 @@ Fetches are without a session, and wait at the broker for records to come. Recor
 that were aborted are left out unless the reader asks for uncommitted ones too.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from kwire.codec.records.control import read_marker
 from kwire.codec.records.record import Record, each_record
 from kwire.errors import CorruptMessage, ErrorCode
 from kwire.peers.client import PASSING, Client, TopicView
-from kwire.peers.failures import Disconnected, Unreachable, check
+from kwire.peers.failures import Disconnected, PeerError, Refused, Unreachable, check
 
 LATEST = -1
 EARLIEST = -2
@@ -89,6 +90,7 @@ class Reader:
         self._wait_ms = wait_ms
         self.positions = dict(offsets)
         self._ends: dict[int, int] = {}
+        self._troubled_since: dict[int, float] = {}
 
     def is_at_end(self) -> bool:
         """Whether everything was read that was there at the last look."""
@@ -106,9 +108,9 @@ class Reader:
         for leader, partitions in leaders.items():
             try:
                 answer = self._fetch(leader, partitions, self._wait_ms // len(leaders))
-            except (Disconnected, Unreachable):
-                self._topic = self._client.topic_after_trouble(self._topic.name)
-                return
+            except (Disconnected, Unreachable) as failed:
+                self._find_leaders_after(failed, partitions)
+                continue
             for told in (each for topic in answer.responses for each in topic.partitions):
                 yield from self._take(told)
 
@@ -136,12 +138,15 @@ class Reader:
 
     def _take(self, told: FetchPartitionResponse) -> Iterator[Fetched]:
         partition = told.partition_index
-        if told.error_code in PASSING:
-            self._topic = self._client.topic_after_trouble(self._topic.name)
-            return
         position = self.positions[partition]
-        where = f"topic {self._topic.name}, partition {partition}, offset {position}"
-        check(told.error_code, _hint(told.error_code), what=where)
+        if told.error_code != ErrorCode.NONE:
+            where = f"topic {self._topic.name}, partition {partition}, offset {position}"
+            refusal = Refused(told.error_code, _hint(told.error_code), what=where)
+            if told.error_code not in PASSING:
+                raise refusal
+            self._find_leaders_after(refusal, [partition])
+            return
+        self._troubled_since.pop(partition, None)
         self._ends[partition] = told.last_stable_offset if self._committed else told.high_watermark
         for header, batch in _visible_batches(told):
             if batch is not None:
@@ -150,6 +155,14 @@ class Reader:
                     records = [record for record in records if record.offset >= position]
                 yield Fetched(partition, records)
             self.positions[partition] = header.next_offset
+
+    def _find_leaders_after(self, trouble: PeerError, partitions: Iterable[int]) -> None:
+        """Look for leaders again; gives up on a partition that could not be read for too long."""
+        now = time.monotonic()
+        since = min(self._troubled_since.setdefault(each, now) for each in partitions)
+        if now - since > self._client.timeout_s:
+            raise trouble
+        self._topic = self._client.topic_after_trouble(self._topic.name)
 
 
 def _visible_batches(

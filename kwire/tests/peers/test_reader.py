@@ -10,11 +10,12 @@ from kwire.codec.messages.fetch import (
     FetchResponse,
     FetchTopicResponse,
 )
+from kwire.codec.messages.metadata import MetadataRequest, MetadataResponse
 from kwire.codec.records.control import marker_key, marker_value
 from kwire.codec.records.record import Record
 from kwire.errors import CorruptMessage, ErrorCode
 from kwire.peers.client import Client
-from kwire.peers.failures import Refused
+from kwire.peers.failures import Refused, Unreachable
 from kwire.peers.reader import EARLIEST, LATEST, Reader, offsets_at
 from kwire.tests.builders import A_TIMESTAMP, a_batch, a_record
 from kwire.tests.peers.fake_broker import BreakOff
@@ -83,6 +84,35 @@ def test_a_leader_that_moved_is_looked_up_again() -> None:
         assert len(broker.asked_for(METADATA)) == asked_before + 1
         broker.answers[FETCH] = broker.fetch
         assert read(reader) == [(0, 0)]
+
+
+def test_a_leader_that_stays_away_is_not_waited_for_for_ever() -> None:
+    with FakeTopics() as broker, Client([broker.address], timeout_s=0.05) as client:
+        broker.add("orders")
+        reader = Reader(client, client.topic("orders"), {0: 0})
+
+        def elsewhere(request: MetadataRequest) -> MetadataResponse:
+            answer = broker.metadata(request)
+            answer.brokers[0].port = 1
+            return answer
+
+        broker.answers[METADATA] = elsewhere
+        client.topic("orders")
+        assert read(reader) == []
+        with pytest.raises(Unreachable, match=r"127.0.0.1:1: .* says that node 1 is there"):
+            read(reader)
+
+
+def test_a_partition_that_stays_without_a_leader_is_told() -> None:
+    with FakeTopics() as broker, Client([broker.address], timeout_s=0.05) as client:
+        topic = broker.add("orders")
+        reader = Reader(client, client.topic("orders"), {0: 0})
+        moved = FetchPartitionResponse(error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        answer = FetchTopicResponse(topic_id=topic.topic_id, partitions=[moved])
+        broker.answers[FETCH] = lambda _: FetchResponse(responses=[answer])
+        assert read(reader) == []
+        with pytest.raises(Refused, match="partition 0, offset 0: NOT_LEADER_OR_FOLLOWER"):
+            read(reader)
 
 
 def test_bytes_that_changed_on_the_way_are_noticed() -> None:
