@@ -131,6 +131,6 @@ def _as_text(path: Path, found: Entry | Damage) -> str:
 
 def _value(value: object) -> str:
     """Numbers and names as they are; keys, payloads and the like so that they stay on the line."""
-    if isinstance(value, str) and value.isprintable() and " " not in value:
+    if isinstance(value, str) and value and value.isprintable() and " " not in value:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -100,3 +100,13 @@ def test_what_is_not_there_or_not_ours_is_told_before_anything_is_shown(
     told = capsys.readouterr()
     assert told.out == ""
     assert complaint in told.err
+
+
+def test_keys_and_payloads_stay_on_their_line(data: Path, capsys: Captured) -> None:
+    records = [a_record(0, key=b"", value=b"a\nb"), a_record(1, key=None, value="ü".encode())]
+    segment = data / "orders-0" / "00000000000000000000.log"
+    segment.write_bytes(a_batch(records))
+    assert main(["dump-log", str(segment), "--deep"]) == 0
+    first, second = capsys.readouterr().out.splitlines()[2:]
+    assert first.endswith('key: "" payload: "a\\nb"')
+    assert second.endswith("key: null payload: ü")
