@@ -78,6 +78,19 @@ class Confluent:
         position = {BEGINNING: OFFSET_BEGINNING, END: OFFSET_END}.get(start, start)
         return self._read(TopicPartition(topic, 0, position), count)
 
+    def read_to(self, topic: str, end: int) -> list[Seen]:
+        """Consume partition 0 up to an offset; there may be gaps on the way."""
+        seen: list[Seen] = []
+        deadline = time.monotonic() + PATIENCE_S
+        with _Reading(self._bootstrap) as consumer:
+            consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+            while time.monotonic() < deadline:
+                seen.extend(map(_seen, consumer.consume(10_000, timeout=0.2)))
+                (position,) = consumer.position([TopicPartition(topic, 0)])
+                if position.offset >= end:
+                    return seen
+        raise AssertionError(f"read up to {position.offset} of {end}")
+
     def read_from_time(self, topic: str, count: int, timestamp: int) -> list[Seen]:
         found = self._offset_for_time(topic, timestamp)
         return self._read(found, count)
