@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from kwire.cli.failures import CommandFailed
 from kwire.codec.records.record import Record
 from kwire.peers.partitioner import partition_for
 from kwire.peers.writer import Writer
@@ -44,10 +43,12 @@ class Batches:
         timestamp: int,
         partition: int | None = None,
     ) -> None:
+        """Take one record; raises ValueError if its partition does not exist."""
         if partition is None:
             partition = self._choose(key)
         elif partition not in self._writer.partitions:
-            raise CommandFailed(f"the topic has no partition {partition}")
+            count = len(self._partitions)
+            raise ValueError(f"there is no partition {partition}; the topic has {count} of them")
         size = len(key or b"") + len(value or b"") + _RECORD_OVERHEAD
         for name, content in headers:
             size += len(name) * 4 + len(content or b"") + _HEADER_OVERHEAD

@@ -4,7 +4,6 @@ import pytest
 
 from kwire.cli import batches as batches_module
 from kwire.cli.batches import BATCH_BYTES, Batches
-from kwire.cli.failures import CommandFailed
 from kwire.codec.apis import PRODUCE
 from kwire.peers.client import Client
 from kwire.peers.partitioner import partition_for
@@ -78,7 +77,7 @@ def test_without_a_key_a_batch_stays_together_and_the_next_goes_on(broker: FakeT
 def test_a_partition_that_is_not_there_is_refused(broker: FakeTopics) -> None:
     with Client([broker.address]) as client:
         batches = Batches(Writer(client, "orders"), first_partition=0)
-        with pytest.raises(CommandFailed, match="no partition 7"):
+        with pytest.raises(ValueError, match="no partition 7; the topic has 1 of them"):
             batches.add(None, b"x", (), A_TIMESTAMP, partition=7)
 
 

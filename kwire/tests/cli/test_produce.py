@@ -86,7 +86,10 @@ def test_a_partition_may_be_chosen(broker: FakeTopics, produce: Produce, capsys:
     assert produce(b"x\n", "t", "-p", "2") == 0
     assert len(topic.records(2)) == 1
     assert produce(b"x\n", "t", "-p", "3") == 1
-    assert "kwire produce: the topic has no partition 3" in capsys.readouterr().err
+    assert (
+        "kwire produce: line 1: there is no partition 3; the topic has 3 of them"
+        in capsys.readouterr().err
+    )
 
 
 def test_json_lines_say_everything_themselves(broker: FakeTopics, produce: Produce) -> None:
