@@ -25,11 +25,10 @@ from kwire.errors import (
     KwireError,
 )
 from kwire.handlers.context import HangUp, RequestContext
-from kwire.handlers.selection import is_internal
+from kwire.handlers.selection import INTERNAL_TOPICS
 from kwire.log.flush import needs_flush
 from kwire.log.partition_log import PartitionLog
 from kwire.log.record_rules import InvalidRecords, InvalidTimestamps
-from kwire.replication.partition import Partition
 from kwire.tasks import Later
 
 FIRST_VERSION_WITH_TOPIC_IDS = 13
@@ -45,9 +44,17 @@ def handle(
     if request.transactional_id is not None:
         raise InvalidTxnState("this broker coordinates no transactions")
     dirty: list[PartitionLog] = []
-    response = ProduceResponse(
-        responses=[_append_topic(ctx, request.acks, topic, dirty) for topic in request.topic_data]
-    )
+    topics = []
+    for topic in request.topic_data:
+        partitions = []
+        for wanted in topic.partition_data:
+            partitions.append(_append(ctx, request.acks, topic, wanted, dirty))
+        topics.append(
+            ProduceTopicResponse(
+                name=topic.name, topic_id=topic.topic_id, partition_responses=partitions
+            )
+        )
+    response = ProduceResponse(responses=topics)
     later = _after_flush(ctx, response, dirty) if dirty else None
     if request.acks == 0:
         _hang_up_on_errors(response)
@@ -75,18 +82,6 @@ def refuse(ctx: RequestContext, request: ProduceRequest, code: ErrorCode) -> Pro
     return response
 
 
-def _append_topic(
-    ctx: RequestContext, acks: int, topic: ProduceTopic, dirty: list[PartitionLog]
-) -> ProduceTopicResponse:
-    return ProduceTopicResponse(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        partition_responses=[
-            _append(ctx, acks, topic, wanted, dirty) for wanted in topic.partition_data
-        ],
-    )
-
-
 def _append(
     ctx: RequestContext,
     acks: int,
@@ -94,19 +89,18 @@ def _append(
     wanted: ProducePartition,
     dirty: list[PartitionLog],
 ) -> ProducePartitionResponse:
+    node = ctx.node
+    log = None
     try:
-        partition = _find(ctx, topic, wanted.index)
-        if is_internal(partition.topic) and ctx.client_id != ADMIN_CLIENT_ID:
+        if ctx.version >= FIRST_VERSION_WITH_TOPIC_IDS:
+            partition = node.hosted.find_by_id(topic.topic_id, wanted.index)
+        else:
+            partition = node.hosted.find(topic.name, wanted.index)
+        if partition.topic in INTERNAL_TOPICS and ctx.client_id != ADMIN_CLIENT_ID:
             raise InvalidTopic(f"cannot append to internal topic {partition.topic}")
-    except KwireError as error:
-        return _refused(wanted.index, error, None)
-    log = partition.log
-    try:
+        log = partition.log
         appended = partition.append(
-            wanted.records,
-            acks=acks,
-            produce_version=ctx.version,
-            now_ms=ctx.node.clock.now_ms(),
+            wanted.records, acks=acks, produce_version=ctx.version, now_ms=node.clock.now_ms()
         )
     except KwireError as error:
         return _refused(wanted.index, error, log)
@@ -118,12 +112,6 @@ def _append(
         log_append_time_ms=appended.log_append_time_ms,
         log_start_offset=log.log_start_offset,
     )
-
-
-def _find(ctx: RequestContext, topic: ProduceTopic, index: int) -> Partition:
-    if ctx.version >= FIRST_VERSION_WITH_TOPIC_IDS:
-        return ctx.node.hosted.find_by_id(topic.topic_id, index)
-    return ctx.node.hosted.find(topic.name, index)
 
 
 def _refused(index: int, error: KwireError, log: PartitionLog | None) -> ProducePartitionResponse:

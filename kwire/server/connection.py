@@ -160,7 +160,14 @@ class Connection:
                     if not self._inbox.is_empty:
                         self._watch_large_frame()
                     break
-                self._handle(frame)
+                self.had_request = True
+                if self._granted_bytes:
+                    self._release_memory()
+                answer = self._conversation.answer(frame)
+                if answer.__class__ is tuple and not self._pending:
+                    self._outbox.put(*answer)
+                elif answer is not None:
+                    self._keep_place(answer)
                 if self._pauses:
                     break
             else:
@@ -175,18 +182,6 @@ class Connection:
             return
         if self._outbox.queued_bytes:
             self._send()
-
-    def _handle(self, frame: memoryview) -> None:
-        self.had_request = True
-        if self._granted_bytes:
-            self._release_memory()
-        answer = self._conversation.answer(frame)
-        if answer is None:
-            return
-        if answer.__class__ is tuple and not self._pending:
-            self._outbox.put(*answer)
-        else:
-            self._keep_place(answer)
 
     def _keep_place(self, answer: Answer | LaterAnswer) -> None:
         """Another answer goes first."""

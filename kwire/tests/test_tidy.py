@@ -20,7 +20,14 @@ LONG_TABLES: frozenset[str] = frozenset({"kwire/config/broker.py", "kwire/errors
 
 # Tests of a property of the whole tree or of a whole room, and so without a module of their own.
 WITHOUT_A_MODULE: frozenset[str] = frozenset(
-    {"test_tidy", "test_imports", "test_oracles", "test_declarations", "test_hostile_bytes"}
+    {
+        "test_tidy",
+        "test_imports",
+        "test_oracles",
+        "test_declarations",
+        "test_hostile_bytes",
+        "test_python_cost",
+    }
 )
 
 PRINTING_ROOMS = ("kwire/cli/",)
