@@ -22,6 +22,10 @@ def test_what_images_set_for_themselves_is_no_setting() -> None:
     assert from_environment({"KAFKA_HEAP_OPTS": "-Xmx1G", "KAFKA_JMX_PORT": "1"}) == {}
 
 
+def test_what_names_a_cluster_to_our_own_commands_is_no_setting_of_a_broker() -> None:
+    assert from_environment({"KWIRE_BOOTSTRAP_SERVER": "localhost:9092"}) == {}
+
+
 def test_without_listeners_the_advertised_ones_are_listened_on_everywhere() -> None:
     advertised = "INTERNAL://broker:19092,EXTERNAL://localhost:9092"
     found = from_environment({"KAFKA_ADVERTISED_LISTENERS": advertised})
