@@ -22,7 +22,8 @@ _log = logging.getLogger(__name__)
 def read_lines(path: str) -> list[list[str]] | None:
     """The words of each entry; None if there is no file, or none that can be believed."""
     data = read_if_there(path)
-    if data is None:
+    if not data:
+        # Kafka makes empty files before it has anything to write down.
         return None
     lines = data.decode(errors="replace").split("\n")
     entries = [line.split(" ") for line in lines[2:] if line]
@@ -45,5 +46,8 @@ def read_offsets(path: str) -> dict[TopicPartition, int]:
     return offsets
 
 
-def write_offsets(path: str, offsets: Mapping[TopicPartition, int]) -> None:
-    write_lines(path, [f"{tp.topic} {tp.partition} {at}" for tp, at in sorted(offsets.items())])
+def write_offsets(
+    path: str, offsets: Mapping[TopicPartition, int], *, durable: bool = True
+) -> None:
+    lines = [f"{tp.topic} {tp.partition} {offset}" for tp, offset in sorted(offsets.items())]
+    write_lines(path, lines, durable=durable)

@@ -292,9 +292,12 @@ class PartitionLog:
 
     def dirty_segments(self) -> list[Segment]:
         """The segments with batches that may not be on disk yet."""
-        if self.next_offset <= self.recovery_point:
-            return []
-        return [s for s in self.segments if s.next_offset > self.recovery_point]
+        dirty: list[Segment] = []
+        for segment in reversed(self.segments):
+            if segment.next_offset <= self.recovery_point:
+                break
+            dirty.insert(0, segment)
+        return dirty
 
     def unsynced(self) -> dict[str, object]:
         """Files and directories that must be on disk too, or the batches would not be found."""

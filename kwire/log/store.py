@@ -7,7 +7,7 @@ and `.kafka_cleanshutdown`, which is there only between a clean stop and the nex
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,7 +51,10 @@ class LogStore:
         # What the last broker wrote down about logs that were not opened yet, or cannot be.
         self._recovery_points = checkpoints.read_offsets(self._at(checkpoints.RECOVERY_POINTS))
         self._log_starts = checkpoints.read_offsets(self._at(checkpoints.LOG_STARTS))
-        self._on_disk = self._recovery_points.keys() | self._log_starts.keys()
+        self._written = {
+            checkpoints.RECOVERY_POINTS: dict(self._recovery_points),
+            checkpoints.LOG_STARTS: dict(self._log_starts),
+        }
         self._condemn_leftovers()
 
     def __iter__(self) -> Iterator[PartitionLog]:
@@ -125,11 +128,7 @@ class LogStore:
         return due
 
     def checkpoint(self) -> None:
-        """Write down how far each log is on disk, and where it starts."""
-        self.checkpoint_work()()
-
-    def checkpoint_work(self) -> Callable[[], None]:
-        """What `checkpoint` has to write, taken down now; writing it is work for a thread."""
+        """Write down how far each log is on disk, where it starts, and how far it may be read."""
         points, starts = dict(self._recovery_points), dict(self._log_starts)
         ends = {}
         for topic_partition, log in self._logs.items():
@@ -137,17 +136,21 @@ class LogStore:
             ends[topic_partition] = log.next_offset
             if log.log_start_offset > log.segments[0].base_offset:
                 starts[topic_partition] = log.log_start_offset
-        self._on_disk = points.keys() | starts.keys()
+        self._write(checkpoints.RECOVERY_POINTS, points)
+        self._write(checkpoints.LOG_STARTS, starts)
+        # Nothing is lost with the last one: it is never more than the end of the log.
+        self._write(checkpoints.HIGH_WATERMARKS, ends, durable=False)
 
-        def write() -> None:
-            for name, offsets in (
-                (checkpoints.RECOVERY_POINTS, points),
-                (checkpoints.LOG_STARTS, starts),
-                (checkpoints.HIGH_WATERMARKS, ends),
-            ):
-                checkpoints.write_offsets(self._at(name), offsets)
-
-        return write
+    def _write(
+        self, name: str, offsets: dict[TopicPartition, int], *, durable: bool = True
+    ) -> None:
+        if self._written.get(name) == offsets:
+            return
+        try:
+            checkpoints.write_offsets(self._at(name), offsets, durable=durable)
+        except OSError as error:
+            raise self._files.refusal(f"write {name}", error) from error
+        self._written[name] = offsets
 
     def close(self) -> None:
         """Bring all logs to the disk; only when that worked the stop counts as clean."""
@@ -168,8 +171,8 @@ class LogStore:
             if is_clean:
                 marker = b'{"version":0,"brokerEpoch":-1}'
                 write_atomically(self._at(CLEAN_MARKER), marker)
-        except OSError as error:
-            _log.error("checkpoints not written directory=%s: %s", self.directory, error)
+        except (OSError, KafkaStorageError) as error:
+            _log.error("stop not clean directory=%s: %s", self.directory, error)
         self.let_go()
 
     def let_go(self) -> None:
@@ -194,7 +197,7 @@ class LogStore:
     def _create(self, log: PartitionLog) -> None:
         self._recovery_points.pop(log.topic_partition, None)
         self._log_starts.pop(log.topic_partition, None)
-        if log.topic_partition in self._on_disk:
+        if any(log.topic_partition in written for written in self._written.values()):
             # The checkpoints still speak of an older topic of that name.
             self.checkpoint()
         path = str(log.directory)

@@ -96,6 +96,37 @@ def test_checkpoints_are_written_as_kafka_writes_them(tmp_path: Path) -> None:
     assert metadata == "version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw"
 
 
+def test_only_checkpoints_that_changed_are_written(tmp_path: Path) -> None:
+    directory = Directory(tmp_path)
+    append(directory.log, 5)
+    directory.store.checkpoint()
+    names = ("recovery-point", "log-start", "replication")
+    paths = [tmp_path / f"{name}-offset-checkpoint" for name in names]
+    for path in paths:
+        path.unlink(missing_ok=True)
+    directory.store.checkpoint()
+    assert [path.exists() for path in paths] == [False, False, False]
+    directory.log.flush()
+    directory.store.checkpoint()
+    assert [path.exists() for path in paths] == [True, False, False]
+
+
+def test_a_checkpoint_that_cannot_be_written_takes_the_directory_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = Directory(tmp_path)
+    append(directory.log, 5)
+
+    def fail(fd: int) -> None:
+        raise OSError(5, os.strerror(5))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(KafkaStorageError, match="recovery-point-offset-checkpoint"):
+        directory.store.checkpoint()
+    assert directory.store.fault is not None
+    directory.stop()
+
+
 def test_a_deleted_partition_is_set_aside_and_removed_when_its_time_has_come(
     tmp_path: Path,
 ) -> None:
