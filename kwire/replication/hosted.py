@@ -4,9 +4,10 @@ import logging
 from collections.abc import Collection, Iterator
 
 from kwire.config.broker import BrokerConfig
-from kwire.config.topic import resolve_topic
+from kwire.config.topic import TopicConfig, resolve_topic
 from kwire.controller.image import ImageChange, TopicImage
 from kwire.errors import (
+    InvalidConfig,
     KafkaStorageError,
     NotLeaderOrFollower,
     UnknownTopicId,
@@ -67,7 +68,7 @@ class Hosted:
             self._host(image)
 
     def _host(self, image: TopicImage) -> None:
-        config = resolve_topic(image.config, self._config)
+        config = self._resolve(image)
         partitions = self._topics.setdefault(image.name, {})
         self._images[image.name] = image
         self._names[image.topic_id] = image.name
@@ -94,6 +95,17 @@ class Hosted:
                 replicas=state.replicas,
                 in_sync=state.isr,
             )
+
+    def _resolve(self, image: TopicImage) -> TopicConfig:
+        """The topic's settings, or the defaults where another version of kwire stored them.
+
+        As in Kafka a broker starts nevertheless, and says so.
+        """
+        try:
+            return resolve_topic(image.config, self._config)
+        except InvalidConfig as refused:
+            _log.error("settings do not apply topic=%s: %s", image.name, refused.message)
+            return self._config.topic_defaults
 
     def _drop(self, image: TopicImage) -> None:
         self._images.pop(image.name, None)

@@ -77,6 +77,14 @@ def test_settings_of_the_broker_reach_topics_that_do_not_override_them(hosted: H
     assert hosted.find("own", 0).log.config.retention_ms == 1234
 
 
+def test_a_stored_setting_that_is_unknown_does_not_keep_the_topic_from_being_served(
+    hosted: Hosted, caplog: pytest.LogCaptureFixture
+) -> None:
+    hosted.apply(ImageChange(topics=(replace(a_topic(), config={"no.such.key": "1"}),)))
+    assert hosted.find("orders", 0).log.config == BrokerConfig().topic_defaults
+    assert "settings do not apply topic=orders" in caplog.text
+
+
 def test_a_deleted_topic_is_gone_and_its_directory_set_aside(
     hosted: Hosted, log_store: LogStore
 ) -> None:
