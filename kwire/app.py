@@ -71,6 +71,7 @@ class App:
         self._duties = Duties(
             config, self.hosted, self.log_store, group_commit, self._scheduler, self._clock
         )
+        self.controller.subscribe(self._duties.follow)
         self._listeners = Listeners(config, Dispatch(self.node), self._clock, self._loop)
         self.endpoints: tuple[Endpoint, ...] = ()
 

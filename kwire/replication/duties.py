@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
+from kwire.controller.image import ImageChange
 from kwire.log.cleaner import Cleaner
 from kwire.log.compaction import Prepared
 from kwire.log.flush import BackgroundFlush, GroupCommit, is_flush_due
@@ -17,6 +18,7 @@ from kwire.log.store import LogStore, remove_directories
 from kwire.log.trash import Trash
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Scheduler, Timer
+from kwire.types import TopicPartition
 
 FLUSH_SWEEP_MS = 100
 """How exactly flush.ms is kept."""
@@ -78,6 +80,12 @@ class Duties:
         self._cleaner.cancel()
         for timer in self._timers.values():
             timer.cancel()
+
+    def follow(self, change: ImageChange) -> None:
+        """A topic that was deleted may come again: what compaction knew of it must not."""
+        for topic in change.deleted:
+            for index in topic.partitions:
+                self._cleaner.forget(TopicPartition(topic.name, index))
 
     def expire(self) -> None:
         """Retention: drop the segments that nothing keeps any longer."""

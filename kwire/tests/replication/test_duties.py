@@ -135,3 +135,18 @@ def test_nothing_happens_after_the_end(duties: Duties, scheduler: ManualSchedule
     duties.stop()
     scheduler.pass_time(0)
     assert scheduler.timers == []
+
+
+def test_compaction_forgets_a_topic_that_was_deleted(
+    duties: Duties, hosted: Hosted, log_store: LogStore, scheduler: ManualScheduler
+) -> None:
+    partition = _host(
+        hosted, cleanup_policy="compact", min_cleanable_dirty_ratio="0", segment_bytes="1048576"
+    )
+    _append(partition, 3)
+    partition.log.roll()
+    scheduler.pass_time(16 * SECOND_MS)
+    checkpoint = log_store.directory / "cleaner-offset-checkpoint"
+    assert "orders 0 3" in checkpoint.read_text()
+    duties.follow(ImageChange(deleted=(a_topic(),)))
+    assert "orders" not in checkpoint.read_text()
