@@ -18,7 +18,7 @@ from kwire.log.file_slice import FileSlice
 from kwire.log.partition_log import PartitionLog
 from kwire.tasks import Scheduler
 
-SLICE_RECORDS = 500
+SLICE_RECORDS = 200
 
 
 class Loading:

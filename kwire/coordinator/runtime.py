@@ -5,6 +5,7 @@ when somebody first asks who coordinates.
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
@@ -52,6 +53,9 @@ class Runtime(Generic[M]):
         self._scheduler = scheduler
         self._clock = clock
         self._shards: dict[int, Shard[M]] = {}
+        self._to_load: deque[Loading] = deque()
+        self._is_loading = False
+        self._is_starting = False
 
     def __iter__(self) -> Iterator[Shard[M]]:
         return iter(list(self._shards.values()))
@@ -120,15 +124,30 @@ class Runtime(Generic[M]):
             if error is not None:
                 _log.error("shard not loaded shard=%s-%d: %s", self._topic.name, index, error)
             shard.finish_loading(error)
+            self._is_loading = False
+            self._load_next()
 
-        Loading(
+        loading = Loading(
             partition.log,
             partition.high_watermark,
             machine,
             piece_bytes=self._piece_bytes,
             scheduler=self._scheduler,
             done=done,
-        ).start()
+        )
+        self._to_load.append(loading)
+        self._load_next()
+
+    def _load_next(self) -> None:
+        """Load one shard at a time: all at once would not let clients have their turns."""
+        if self._is_starting:
+            return
+        self._is_starting = True
+        while self._to_load and not self._is_loading:
+            self._is_loading = True
+            # An empty log is loaded when this returns.
+            self._to_load.popleft().start()
+        self._is_starting = False
 
 
 def partition_of(key: str, partition_count: int) -> int:

@@ -7,7 +7,7 @@ a certain version on values are flexible, so that newer brokers can add to them 
 import struct
 from typing import Generic, TypeVar
 
-from kwire.codec.compile import decoder, encoder
+from kwire.codec.compile import Decoder, decoder, encoder
 from kwire.codec.primitives import MalformedMessage
 
 M = TypeVar("M")
@@ -22,6 +22,7 @@ class Format(Generic[M]):
         self.versions = versions
         self._message = message
         self._flexible = flexible
+        self._decoders: dict[int, Decoder] = {}
 
     def write(self, message: M, version: int) -> bytes:
         encode = encoder(self._message, version, self._is_flexible(version))
@@ -38,7 +39,10 @@ class Format(Generic[M]):
 
     def read_as(self, stored: bytes, version: int) -> M:
         """The message read as of one version, whatever version it says it has."""
-        decode = decoder(self._message, version, self._is_flexible(version))
+        decode = self._decoders.get(version)
+        if decode is None:
+            decode = decoder(self._message, version, self._is_flexible(version))
+            self._decoders[version] = decode
         message: M = decode(memoryview(stored), _version.size)[0]
         return message
 

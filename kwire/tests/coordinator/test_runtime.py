@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from kwire.coordinator.runtime import java_hash, partition_of
-from kwire.errors import NotCoordinator
+from kwire.errors import CoordinatorLoadInProgress, NotCoordinator
+from kwire.groups.commands import Commit, OffsetToCommit
 from kwire.tests.handlers.nodes import OpenNode
 
 
@@ -54,3 +55,27 @@ def test_without_its_topic_nobody_coordinates_any_more(node: OpenNode) -> None:
         node.node.groups.reading("g")
     node.node.groups.coordinators_of(["g"])
     assert node.node.groups.reading("g").groups == {}
+
+
+def test_hundreds_of_empty_shards_are_there_at_once(tmp_path: Path) -> None:
+    node = OpenNode(tmp_path, {"offsets.topic.num.partitions": "400"})
+    node.node.groups.coordinators_of(["g"])
+    assert len(list(node.node.groups.reading_all())) == 400
+    node.close()
+
+
+def test_shards_are_loaded_one_after_the_other(tmp_path: Path) -> None:
+    node = OpenNode(tmp_path)
+    node.node.groups.coordinators_of(["g"])
+    names = ["a", "b"]
+    assert {partition_of(name, 2) for name in names} == {0, 1}
+    for name in names:
+        node.node.groups.commit(Commit(name, (OffsetToCommit("t", 0, 5),)))
+    node.close()
+    node = OpenNode(tmp_path, loads_at_once=False)
+    assert len(node.scheduler.soon) == 1
+    with pytest.raises(CoordinatorLoadInProgress):
+        list(node.node.groups.reading_all())
+    node.scheduler.end_turn()
+    assert sum(len(shard.groups) for shard in node.node.groups.reading_all()) == 2
+    node.close()
