@@ -29,6 +29,7 @@ class Batches:
     def __init__(self, writer: Writer, *, first_partition: int) -> None:
         self._writer = writer
         self._partitions = writer.partitions
+        self._known = frozenset(self._partitions)
         self._turn = first_partition % len(self._partitions)
         self._gathered: dict[int, list[Record]] = {}
         self._sizes: dict[int, int] = {}
@@ -46,7 +47,7 @@ class Batches:
         """Take one record; raises ValueError if its partition does not exist."""
         if partition is None:
             partition = self._choose(key)
-        elif partition not in self._writer.partitions:
+        elif partition not in self._known:
             count = len(self._partitions)
             raise ValueError(f"there is no partition {partition}; the topic has {count} of them")
         size = len(key or b"") + len(value or b"") + _RECORD_OVERHEAD

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 
+from kwire.cli.arguments import count
 from kwire.cli.cluster import add_cluster_options, connect
 from kwire.cli.escapes import delimiter, unescaped
 from kwire.cli.failures import CommandFailed, WrongUsage
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N[,N...]",
         help="only these partitions (default: all)",
     )
-    parser.add_argument("-c", "--count", type=_count, metavar="N", help="stop after N records")
+    parser.add_argument("-c", "--count", type=count, metavar="N", help="stop after N records")
     parser.add_argument(
         "-e", "--exit", action="store_true", help="stop at the end, do not wait for more"
     )
@@ -183,9 +184,3 @@ def _partitions(text: str) -> list[int]:
     if not all(part.isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of partitions")
     return list(map(int, parts))
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return int(text)

@@ -5,6 +5,7 @@ The words on the command line are here; what they do is in `topic_views` and `to
 
 import argparse
 
+from kwire.cli.arguments import count
 from kwire.cli.cluster import add_cluster_options
 from kwire.cli.output import add_format_option
 from kwire.cli.topic_changes import alter, create, delete
@@ -60,12 +61,12 @@ def _configure_create(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(act=create)
     parser.add_argument("topics", nargs="+", metavar="TOPIC", help="the names of the new topics")
     parser.add_argument(
-        "-p", "--partitions", type=_count, default=-1, metavar="N", help="default: the broker's"
+        "-p", "--partitions", type=count, default=-1, metavar="N", help="default: the broker's"
     )
     parser.add_argument(
         "-r",
         "--replication-factor",
-        type=_count,
+        type=count,
         default=-1,
         metavar="N",
         help="default: the broker's",
@@ -95,7 +96,7 @@ def _configure_alter(parser: argparse.ArgumentParser) -> None:
         help="let a setting have the broker's value again; may be given several times",
     )
     parser.add_argument(
-        "-p", "--partitions", type=_count, metavar="N", help="the new total; it can only grow"
+        "-p", "--partitions", type=count, metavar="N", help="the new total; it can only grow"
     )
     _add_common_options(parser)
 
@@ -124,12 +125,6 @@ def _add_config_option(parser: argparse.ArgumentParser, summary: str) -> None:
 def _add_common_options(parser: argparse.ArgumentParser) -> None:
     add_format_option(parser)
     add_cluster_options(parser)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return int(text)
 
 
 def _setting(text: str) -> tuple[str, str]:

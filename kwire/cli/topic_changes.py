@@ -43,7 +43,9 @@ from kwire.errors import ErrorCode
 from kwire.peers.client import Client
 from kwire.peers.failures import Refused
 
-_TOPIC = 2
+TOPIC_RESOURCE = 2
+"""The number of topics among Kafka's resource types."""
+
 _SET = 0
 _DELETE = 1
 
@@ -130,7 +132,9 @@ def _alter_configs(
         for name in arguments.delete_config
     ]
     resources = [
-        IncrementalAlterConfigsResource(resource_type=_TOPIC, resource_name=name, configs=changes)
+        IncrementalAlterConfigsResource(
+            resource_type=TOPIC_RESOURCE, resource_name=name, configs=changes
+        )
         for name in names
     ]
     request = IncrementalAlterConfigsRequest(resources=resources)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from kwire.cli.cluster import connect
 from kwire.cli.output import JSON, Cell, json_text, table
+from kwire.cli.topic_changes import TOPIC_RESOURCE
 from kwire.codec.apis import DESCRIBE_CONFIGS
 from kwire.codec.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -19,8 +20,7 @@ from kwire.peers.failures import PeerError, Refused, check
 from kwire.peers.reader import EARLIEST, LATEST, offsets_at
 from kwire.types import ZERO_UUID, uuid_text
 
-_TOPIC = 2
-_DEFAULT = 5
+_DEFAULT_SOURCE = 5
 _NO_LEADER = -1
 
 
@@ -134,7 +134,9 @@ def _summary(topic: MetadataTopic) -> dict[str, Any]:
 def _configs(client: Client, names: list[str]) -> dict[str, dict[str, str | None]]:
     """The settings of each topic that are not simply Kafka's default."""
     resources = [
-        DescribeConfigsResource(resource_type=_TOPIC, resource_name=name, configuration_keys=None)
+        DescribeConfigsResource(
+            resource_type=TOPIC_RESOURCE, resource_name=name, configuration_keys=None
+        )
         for name in names
     ]
     answer: DescribeConfigsResponse = client.ask(
@@ -146,7 +148,7 @@ def _configs(client: Client, names: list[str]) -> dict[str, dict[str, str | None
         found[told.resource_name] = {
             entry.name: entry.value
             for entry in sorted(told.configs, key=lambda entry: entry.name)
-            if entry.config_source != _DEFAULT
+            if entry.config_source != _DEFAULT_SOURCE
         }
     return found
 
