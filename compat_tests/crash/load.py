@@ -59,6 +59,12 @@ class Load:
         self._thread.join(90)
         assert not self._thread.is_alive()
 
+    def abandon(self) -> None:
+        """Stop at once, whatever is still on its way."""
+        self._producer.purge()
+        self._ending.set()
+        self._thread.join(90)
+
     def values(self) -> list[bytes]:
         return [b"%s-%d-" % (self._name, number) for number in range(self.sent)]
 

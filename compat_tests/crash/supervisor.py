@@ -68,11 +68,15 @@ class Supervisor:
                 self._restart()
                 self._check()
                 tell(f"{number}: {self._ledger.acknowledged} acknowledged")
-        finally:
             for load in self._loads:
                 load.end()
-        self._check()
-        self._ledger.expect_all_of(self._loads[0].values())
+            self._check()
+            self._ledger.expect_all_of(self._loads[0].values())
+        except BaseException:
+            for load in self._loads:
+                load.abandon()
+            self._broker.kill()
+            raise
         stopped = self._broker.stop()
         if stopped != 0:
             raise Broken(f"the last broker ended with {stopped}:\n" + "".join(self._broker.printed))

@@ -37,27 +37,24 @@ def free_address() -> str:
 
 
 def start_kafka(data_dir: Path, settings: Mapping[str, str] | None = None) -> BrokerProcess:
-    """Run Apache Kafka on `data_dir` and return when it serves."""
-    with free_ports(1) as (port,):
-        pass
-    properties = prepare_kafka(data_dir, port, settings)
-    command = java("kafka.Kafka", str(properties), level="info")
-    broker = BrokerProcess(command, f"127.0.0.1:{port}", data_dir)
+    """Run Apache Kafka on a free port and return when it serves."""
+    address = free_address()
+    broker = BrokerProcess(kafka_command(data_dir, address, settings), address, data_dir)
     broker.wait_for("Kafka Server started", timeout_s=60)
     return broker
 
 
-def prepare_kafka(data_dir: Path, port: int, settings: Mapping[str, str] | None = None) -> Path:
-    """Write Kafka's settings beside `data_dir`, and format the directory if it is empty."""
-    with free_ports(1) as (controller_port,):
-        pass
+def kafka_command(
+    data_dir: Path, address: str, settings: Mapping[str, str] | None = None
+) -> list[str]:
+    """How to run Apache Kafka on `data_dir`, which is formatted if it is empty."""
     data_dir.mkdir(parents=True, exist_ok=True)
     properties = data_dir.with_suffix(".properties")
-    values = {**_kafka_settings(data_dir, port, controller_port), **(settings or {})}
+    values = {**_kafka_settings(data_dir, address), **(settings or {})}
     properties.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
     if not (data_dir / "meta.properties").exists():
         _format(properties)
-    return properties
+    return java("kafka.Kafka", str(properties), level="info")
 
 
 def _format(properties: Path) -> None:
@@ -67,13 +64,14 @@ def _format(properties: Path) -> None:
         raise BrokerFailed(f"could not format Kafka's storage:\n{done.stdout}{done.stderr}")
 
 
-def _kafka_settings(data_dir: Path, port: int, controller_port: int) -> dict[str, str]:
+def _kafka_settings(data_dir: Path, address: str) -> dict[str, str]:
     """The least that one combined node needs, with the one-node factors kwire has as defaults."""
+    controller = free_address()
     return {
         "process.roles": "broker,controller",
         "node.id": "1",
-        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
-        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "controller.quorum.voters": f"1@{controller}",
+        "listeners": f"PLAINTEXT://{address},CONTROLLER://{controller}",
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "inter.broker.listener.name": "PLAINTEXT",

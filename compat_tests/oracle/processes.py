@@ -31,6 +31,12 @@ class BrokerProcess:
         )
         self._ready = threading.Event()
 
+    def __enter__(self) -> "BrokerProcess":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
     @property
     def pid(self) -> int:
         return self._child.pid
