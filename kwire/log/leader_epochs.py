@@ -7,6 +7,7 @@ written whenever an epoch begins, and brought to disk together with the batches 
 from bisect import bisect_right
 
 from kwire.log.checkpoints import read_lines, write_lines
+from kwire.log.files import unlink_if_there
 
 UNDEFINED = (-1, -1)
 
@@ -89,9 +90,16 @@ class LeaderEpochs:
         self._set([])
 
     def save(self) -> None:
-        """Write the file, which the log brings to disk before it calls itself flushed."""
+        """Write the file, which the log brings to disk before it calls itself flushed.
+
+        One that cannot be written is removed: without it, the next start asks the batches.
+        """
         lines = [f"{epoch} {start}" for epoch, start in self._entries]
-        write_lines(self.path, lines, durable=False)
+        try:
+            write_lines(self.path, lines, durable=False)
+        except OSError:
+            unlink_if_there(self.path)
+            raise
 
     def _set(self, entries: list[tuple[int, int]]) -> None:
         self._entries = entries

@@ -197,14 +197,9 @@ class PartitionLog:
         """Close the active segment and open the next one at the log's end."""
         closed = self.segments[-1]
         self._add_segment(self.next_offset)
-        try:
-            closed.close_for_writing()
-            self._must_sync(*closed.paths()[1:])
-            self.snapshots.save(self.producers, self.next_offset)
-        except OSError as error:
-            # All of it can be made again from the batches: the next start will do so.
-            refusal = self.files.refusal(f"save the indexes of {closed.file.name}", error)
-            _log.warning("%s", refusal)
+        self.save_if_possible(closed.close_for_writing)
+        self.save_if_possible(lambda: self.snapshots.save(self.producers, self.next_offset))
+        self._must_sync(*closed.paths()[1:])
         return self.segments[-1]
 
     def roll_if_due(self) -> None:
@@ -315,6 +310,16 @@ class PartitionLog:
         """Take no more writes: the kernel may have dropped what it could not write."""
         return self.files.give_up(f"flush {self.topic_partition}", error)
 
+    def save_if_possible(self, save: Callable[[], None]) -> None:
+        """Write what can be made again from the batches: a full disk is no reason to stop."""
+        try:
+            save()
+        except OSError as error:
+            refusal = self.files.refusal(f"save the indexes of {self.topic_partition}", error)
+            if self.files.fault is not None:
+                raise refusal from error
+            _log.warning("%s", refusal)
+
     def save(self) -> None:
         """Write down what speeds up the next start."""
         if self.files.fault is not None:
@@ -375,11 +380,7 @@ class PartitionLog:
     def _start_at(self, offset: int) -> None:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
-            try:
-                self.leader_epochs.truncate_before(offset)
-            except OSError as error:
-                # An old file only has more to tell than is needed; the next epoch writes it again.
-                _log.warning("epochs not saved topic_partition=%s: %s", self.topic_partition, error)
+            self.save_if_possible(lambda: self.leader_epochs.truncate_before(offset))
 
     def _lower_recovery_point(self, offset: int) -> None:
         """The checkpoint on disk must not promise what is about to go."""

@@ -49,16 +49,20 @@ def load(log: PartitionLog, *, log_start_offset: int, recovery_point: int, is_cl
     log.snapshots.drop_above(start)
     replay.restore(log.producers, log.snapshots, segments, start)
     for segment in doubted:
-        log.snapshots.save(log.producers, segment.base_offset)
+        _save_snapshot(log, segment.base_offset)
         _check(log, segment, segments, recovery_point)
-    log.leader_epochs.truncate_to(segments[-1].next_offset)
+    log.save_if_possible(lambda: log.leader_epochs.truncate_to(segments[-1].next_offset))
     if log.leader_epochs.entries != known_epochs:
-        log.leader_epochs.save()
+        log.save_if_possible(log.leader_epochs.save)
     log.adopt(segments, log_start_offset)
     log.recovery_point = min(recovery_point, log.next_offset) if doubted else log.next_offset
     if log.next_offset < log_start_offset:
         # What was deleted on demand stays deleted, and its offsets are not given out again.
         log.start_over_at(log_start_offset)
+
+
+def _save_snapshot(log: PartitionLog, offset: int) -> None:
+    log.save_if_possible(lambda: log.snapshots.save(log.producers, offset))
 
 
 def _find_segments(log: PartitionLog, names: set[str]) -> list[Segment]:
@@ -134,7 +138,7 @@ def _rebuild_closed(log: PartitionLog, segments: list[Segment], index: int) -> N
     if scan.end != size or segment.next_offset > following:
         raise _damage(segment, scan, "it is not the last segment")
     segment.next_offset = following
-    segment.close_for_writing()
+    log.save_if_possible(segment.close_for_writing)
 
 
 def _check(
@@ -148,7 +152,7 @@ def _check(
         if scan.end != size or segment.next_offset > following:
             raise _damage(segment, scan, "it is not the last segment")
         segment.next_offset = following
-        segment.close_for_writing()
+        log.save_if_possible(segment.close_for_writing)
         return
     if segment.next_offset < recovery_point:
         raise _damage(segment, scan, f"that is below the recovery point {recovery_point}")

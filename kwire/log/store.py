@@ -118,7 +118,11 @@ class LogStore:
         if log is not None:
             log.retire(f"{topic_partition} was deleted")
             due_ms = self._clock.now_ms() + log.config.file_delete_delay_ms
-            self._condemn(str(topic_partition), due_ms)
+            try:
+                self._condemn(str(topic_partition), due_ms)
+            except OSError as error:
+                refusal = self._files.refusal(f"delete {topic_partition}", error)
+                _log.error("directory stays topic_partition=%s: %s", topic_partition, refusal)
 
     def due_removals(self) -> list[Path]:
         """Directories whose time has come; removing them is work for a thread."""

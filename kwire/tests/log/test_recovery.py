@@ -1,5 +1,6 @@
 """Starts after clean stops, crashes and damage, compared with what was written."""
 
+import errno
 import os
 from pathlib import Path
 from random import Random
@@ -260,6 +261,26 @@ def test_records_that_were_deleted_and_then_lost_do_not_free_their_offsets(tmp_p
     assert (log.log_start_offset, log.next_offset) == (8, 8)
     append(log)
     assert offsets(directory.restart()) == [8]
+
+
+def test_a_full_disk_does_not_keep_a_log_from_being_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = filled(tmp_path, 3)
+    before = told(directory.log)
+    directory.crash()
+    for name in sorted(directory.names()):
+        if name.endswith(DERIVED):
+            directory.file(name).unlink()
+
+    def fail(fd: int, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kwire.log.files.write_fully", fail)
+        assert told(directory.start()) == before
+    assert told(directory.restart()) == before
+    assert directory.store.was_clean
 
 
 def test_an_empty_directory_of_a_partition_becomes_an_empty_log(tmp_path: Path) -> None:
