@@ -168,7 +168,7 @@ class Connection:
                     self._outbox.put(*answer)
                 elif answer is not None:
                     self._keep_place(answer)
-                if self._pauses:
+                if self._pauses or self._is_closed:
                     break
             else:
                 self._loop.call_soon(self._continue)

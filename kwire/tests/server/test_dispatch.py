@@ -17,13 +17,15 @@ from kwire.codec.header import decode_response, encode_request
 from kwire.codec.messages.api_versions import ApiVersion, ApiVersionsRequest
 from kwire.codec.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.codec.messages.metadata import MetadataRequest
-from kwire.codec.messages.produce import ProduceRequest
+from kwire.codec.messages.produce import ProducePartition, ProduceRequest, ProduceTopic
 from kwire.errors import ErrorCode
 from kwire.handlers import metadata
 from kwire.handlers.context import HangUp, Peer, RequestContext
 from kwire.handlers.table import ROUTES
 from kwire.server.dispatch import Conversation, Dispatch, LaterAnswer
+from kwire.tests.builders import a_batch
 from kwire.tests.handlers.nodes import OpenNode
+from kwire.tests.server.loops import Client, StepLoop
 
 A_PEER = Peer("127.0.0.1", 50000, "PLAINTEXT")
 
@@ -203,3 +205,49 @@ def test_an_answer_that_comes_later_is_encoded_when_it_comes(
     assert known.answer is not None
     number, _ = decode_response(apis.FETCH, 12, memoryview(bytes(known.answer[0][0])[4:]))
     assert number == 7
+
+
+def test_an_answer_that_waits_for_the_disk_holds_back_those_behind_it(node: OpenNode) -> None:
+    node.create("durable", flush_messages="1")
+    client = Client(Dispatch(node.node).conversation(A_PEER))
+    try:
+        durable = _produce_frame("durable", correlation_id=1)
+        plain = bytes(_frame(METADATA, 9, MetadataRequest(topics=[]), correlation_id=2))
+        client.send(durable, plain, durable)
+        assert client.receive() == []
+        node.scheduler.end_turn()
+        numbers = [struct.unpack_from(">i", frame)[0] for frame in client.receive()]
+        assert numbers == [1, 2, 1]
+        assert node.node.hosted.find("durable", 0).log.recovery_point == 2
+    finally:
+        client.close()
+
+
+def test_a_fetch_is_answered_in_the_turn_of_the_append_and_after_the_producer(
+    node: OpenNode,
+) -> None:
+    node.create("orders")
+    dispatch, loop = Dispatch(node.node), StepLoop()
+    reader = Client(dispatch.conversation(A_PEER), loop=loop)
+    writer = Client(dispatch.conversation(A_PEER), loop=loop)
+    try:
+        wanted = [FetchPartition(partition=0, partition_max_bytes=1000)]
+        topics = [FetchTopic(topic="orders", partitions=wanted)]
+        request = FetchRequest(max_wait_ms=10_000, min_bytes=1, topics=topics)
+        reader.send(bytes(_frame(apis.FETCH, 12, request)))
+        writer.send(_produce_frame("orders"))
+        assert len(writer.receive()) == 1
+        assert reader.receive() == []
+        node.scheduler.end_turn()
+        (frame,) = reader.receive()
+        _, answer = decode_response(apis.FETCH, 12, memoryview(frame))
+        assert answer.responses[0].partitions[0].high_watermark == 1
+    finally:
+        reader.close()
+        writer.close()
+
+
+def _produce_frame(topic: str, correlation_id: int = 7) -> bytes:
+    data = [ProducePartition(index=0, records=memoryview(a_batch(1)))]
+    request = ProduceRequest(acks=1, topic_data=[ProduceTopic(name=topic, partition_data=data)])
+    return bytes(_frame(PRODUCE, 9, request, correlation_id=correlation_id))
