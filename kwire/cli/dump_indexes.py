@@ -14,6 +14,11 @@ from kwire.codec.records.crc import crc32c
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
 _TRANSACTION_ENTRY = struct.Struct(">hqqqq")
+
+# Kafka takes room for the indexes of an active segment in advance. No batch is indexed at position
+# 0, so zeros are always such room.
+_UNUSED = (0, 0)
+
 _SNAPSHOT_HEAD = struct.Struct(">hIi")
 _CRC_START = 2
 _CRC_END = 6
@@ -28,8 +33,8 @@ def dump_offset_index(path: Path) -> Found:
         log = path.with_name(path.name.replace(".index", ".log"))
         segment = stack.enter_context(log.open("rb")) if log.exists() else None
         for number, entry in enumerate(_OFFSET_ENTRY.iter_unpack(_whole(data, _OFFSET_ENTRY))):
-            if number and entry == (0, 0):
-                return  # Room that was taken in advance; nothing was written there.
+            if entry == _UNUSED:
+                return
             offset, position = base_offset + entry[0], entry[1]
             at = number * _OFFSET_ENTRY.size
             yield Entry("index", {"offset": offset, "position": position})
@@ -47,8 +52,8 @@ def dump_time_index(path: Path) -> Found:
     base_offset, data = int(path.name.partition(".")[0]), path.read_bytes()
     last = (-1, -1)
     for number, entry in enumerate(_TIME_ENTRY.iter_unpack(_whole(data, _TIME_ENTRY))):
-        if number and entry == (0, 0):
-            return  # Room that was taken in advance; nothing was written there.
+        if entry == _UNUSED:
+            return
         offset = base_offset + entry[1]
         yield Entry("timeindex", {"timestamp": entry[0], "offset": offset})
         if not (last[0] < entry[0] and last[1] <= entry[1]):
@@ -145,6 +150,8 @@ def dump_properties(path: Path) -> Found:
 
 def _checkpoint(path: Path, names: tuple[str, ...]) -> Found:
     lines = path.read_bytes().decode(errors="backslashreplace").splitlines()
+    if not lines:
+        return  # Kafka makes the file before it has anything to write.
     if len(lines) < 2 or lines[0] != "0" or not lines[1].isdecimal():
         yield Damage(0, None, "a checkpoint begins with its version, 0, and a number of entries")
         return

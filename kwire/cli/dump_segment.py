@@ -14,7 +14,7 @@ from kwire.codec.records.batch import (
     parse_header,
 )
 from kwire.codec.records.compression import Codec
-from kwire.codec.records.control import read_marker
+from kwire.codec.records.control import ABORT, COMMIT, read_marker
 from kwire.codec.records.record import Record, each_record
 from kwire.errors import KwireError
 
@@ -116,7 +116,7 @@ def _dump_records(position: int, header: BatchHeader, batch: bytes) -> Found:
         for index, record in enumerate(each_record(batch, header)):
             yield Entry("record", _record_fields(header, batch, index, record))
             if not last < record.offset <= header.last_offset:
-                yield Damage(position, record.offset, "a record's offset is not in its batch")
+                yield Damage(position, record.offset, "the record's offset is out of order")
             last = record.offset
     except KwireError as error:
         yield Damage(position, last + 1, error.message)
@@ -136,10 +136,20 @@ def _record_fields(
         "headerKeys": [name for name, _ in record.headers],
     }
     if header.is_control:
-        marker = read_marker(batch, header)
-        fields["endTxnMarker"] = "ABORT" if marker.is_abort else "COMMIT"
-        fields["coordinatorEpoch"] = marker.coordinator_epoch
+        fields |= _control_fields(header, batch, record)
     else:
         fields["key"] = shown(record.key)
         fields["payload"] = shown(record.value)
     return fields
+
+
+def _control_fields(header: BatchHeader, batch: bytes, record: Record) -> dict[str, Value]:
+    """What a control record says: the end of a transaction, or news of Kafka's own quorum."""
+    kind = int.from_bytes((record.key or b"")[2:4], "big")
+    if kind not in (ABORT, COMMIT):
+        return {"controlType": kind}
+    marker = read_marker(batch, header)
+    return {
+        "endTxnMarker": "ABORT" if marker.is_abort else "COMMIT",
+        "coordinatorEpoch": marker.coordinator_epoch,
+    }

@@ -75,6 +75,7 @@ def test_entries_must_rise(tmp_path: Path) -> None:
 
 
 def test_room_taken_in_advance_is_no_damage(tmp_path: Path) -> None:
+    assert list(dump_offset_index(an_index(tmp_path, 0, 0, 0, 0))) == []
     path = an_index(tmp_path, 5, 10, 0, 0, 0, 0)
     assert len(fields(dump_offset_index, path)) == 1
     assert damages(dump_offset_index, path) == []
@@ -162,7 +163,7 @@ def test_checkpoints_are_shown_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b"", Damage(0, None, "a checkpoint begins with its version, 0, and a number of entries")),
+        (b"7", Damage(0, None, "a checkpoint begins with its version, 0, and a number of entries")),
         (b"0\n1\nbroken\n", Damage(4, None, "'broken' is no entry")),
         (b"0\n2\n0 0\n", Damage(0, None, "2 entries are announced, 1 are here")),
     ],
@@ -172,6 +173,10 @@ def test_a_checkpoint_that_cannot_be_right_is_damage(
 ) -> None:
     path = a_file(tmp_path, "leader-epoch-checkpoint", text)
     assert damages(dump_epochs, path) == [expected]
+
+
+def test_a_checkpoint_that_was_never_written_is_no_damage(tmp_path: Path) -> None:
+    assert list(dump_offsets(a_file(tmp_path, "cleaner-offset-checkpoint", b""))) == []
 
 
 def test_properties_are_shown_without_comments(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_damage_is_told_with_its_place_and_the_exit_code(data: Path, capsys: Cap
 
 
 def test_damage_is_told_in_json_too(data: Path, capsys: Captured) -> None:
-    (data / "orders-0" / "leader-epoch-checkpoint").write_text("")
+    (data / "orders-0" / "leader-epoch-checkpoint").write_text("rubbish")
     assert main(["dump-log", str(data), "-q", "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["kind"] == "damage"

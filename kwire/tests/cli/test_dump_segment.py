@@ -83,6 +83,20 @@ def test_a_marker_is_shown_as_what_it_ends(tmp_path: Path) -> None:
     assert shown.fields["coordinatorEpoch"] == 12
 
 
+def test_news_of_kafkas_quorum_are_shown_by_their_number(tmp_path: Path) -> None:
+    leader_change = Record(0, A_TIMESTAMP, b"\0\0\0\x02", b"\0\0")
+    path = a_segment(tmp_path, a_batch([leader_change], control=True))
+    _, shown = entries(path, deep=True)
+    assert shown.fields["controlType"] == 2
+    assert damages(path, deep=True) == []
+
+
+def test_records_out_of_order_are_found(tmp_path: Path) -> None:
+    batch = a_batch([a_record(0), a_record(0), a_record(1)])
+    (found,) = damages(a_segment(tmp_path, batch), deep=True)
+    assert found == Damage(0, 0, "the record's offset is out of order")
+
+
 def test_a_changed_byte_is_found_and_the_batches_after_it_are_shown(tmp_path: Path) -> None:
     broken = a_batch(1, base_offset=1)
     broken[-1] ^= 1
