@@ -350,6 +350,36 @@ class InvalidTxnState(KwireError):
     code = ErrorCode.INVALID_TXN_STATE
 
 
+class InvalidProducerIdMapping(KwireError):
+    """The transactional id does not belong to this producer id, or is not known."""
+
+    code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+
+
+class InvalidTransactionTimeout(KwireError):
+    """A transaction may not take so long."""
+
+    code = ErrorCode.INVALID_TRANSACTION_TIMEOUT
+
+
+class ConcurrentTransactions(KwireError):
+    """The transaction before this one is still ending."""
+
+    code = ErrorCode.CONCURRENT_TRANSACTIONS
+
+
+class TransactionCoordinatorFenced(KwireError):
+    """A newer coordinator has ended transactions of this producer."""
+
+    code = ErrorCode.TRANSACTION_COORDINATOR_FENCED
+
+
+class TransactionalIdAuthorizationFailed(KwireError):
+    """The client may not use this transactional id, or has not named any."""
+
+    code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
 class KafkaStorageError(KwireError):
     """The disk under the log failed or is full."""
 
@@ -422,6 +452,12 @@ class OffsetNotAvailable(KwireError):
     code = ErrorCode.OFFSET_NOT_AVAILABLE
 
 
+class GroupMaxSizeReached(KwireError):
+    """The group has as many members as it may have."""
+
+    code = ErrorCode.GROUP_MAX_SIZE_REACHED
+
+
 class FencedInstanceId(KwireError):
     """Another member has taken over this static member's place."""
 
@@ -432,6 +468,12 @@ class InvalidRecord(KwireError):
     """A record breaks a rule of its topic or of the format."""
 
     code = ErrorCode.INVALID_RECORD
+
+
+class ProducerFenced(KwireError):
+    """A newer producer uses the same transactional id."""
+
+    code = ErrorCode.PRODUCER_FENCED
 
 
 class UnknownTopicId(KwireError):
@@ -450,3 +492,45 @@ class FetchSessionTopicIdError(KwireError):
     """The session was opened by names and is used by ids, or the other way round."""
 
     code = ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+
+
+class TransactionalIdNotFound(KwireError):
+    """No producer uses that transactional id, or none has for long."""
+
+    code = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+
+
+class FencedMemberEpoch(KwireError):
+    """The member speaks of an epoch that is not its own; it must give up all and rejoin."""
+
+    code = ErrorCode.FENCED_MEMBER_EPOCH
+
+
+class UnreleasedInstanceId(KwireError):
+    """Another member has this static member's place, and has not left."""
+
+    code = ErrorCode.UNRELEASED_INSTANCE_ID
+
+
+class UnsupportedAssignor(KwireError):
+    """There is no such assignor here."""
+
+    code = ErrorCode.UNSUPPORTED_ASSIGNOR
+
+
+class StaleMemberEpoch(KwireError):
+    """The member commits or reads in an epoch that is not its own."""
+
+    code = ErrorCode.STALE_MEMBER_EPOCH
+
+
+class TransactionAbortable(KwireError):
+    """The transaction has to be aborted; the producer may go on after that."""
+
+    code = ErrorCode.TRANSACTION_ABORTABLE
+
+
+class InvalidRegularExpression(KwireError):
+    """The expression cannot be read, or not be matched in linear time."""
+
+    code = ErrorCode.INVALID_REGULAR_EXPRESSION
