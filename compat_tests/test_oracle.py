@@ -1,13 +1,29 @@
 """The oracle itself works here: Apache Kafka starts, its tools and kcat reach it."""
 
+import shutil
+
 import pytest
 
-from compat_tests.oracle import tools
+from compat_tests.oracle import prepare, tools
 from compat_tests.oracle.processes import BrokerProcess
 
-pytestmark = pytest.mark.jvm
+
+def test_everything_that_is_missing_is_named_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert prepare.main() == 1
+    told = capsys.readouterr().err
+    assert "java 17 or newer, kcat" in told
 
 
+@pytest.mark.jvm
+def test_preparing_again_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prepare.main() == 0
+    assert capsys.readouterr().out.startswith("tools: ready, with java ")
+
+
+@pytest.mark.jvm
 def test_kcat_and_kafkas_own_tools_see_the_same_records(
     kafka_broker: BrokerProcess, topic: str
 ) -> None:

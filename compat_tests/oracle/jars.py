@@ -5,6 +5,7 @@ download, which never reaches its final name, is never taken for a finished one.
 """
 
 import hashlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,16 +23,27 @@ def jar_dir() -> Path:
     return CACHE / f"kafka-{hashlib.sha256(POM.read_bytes()).hexdigest()[:12]}"
 
 
+def are_here() -> bool:
+    return jar_dir().is_dir()
+
+
+def version() -> str:
+    """The version of Apache Kafka that the pom asks for."""
+    found = re.search(r"<kafka.version>(.+)</kafka.version>", POM.read_text())
+    assert found is not None
+    return found[1]
+
+
 def class_path() -> str:
     """The class path of Kafka's broker and tools, as the JVM takes it."""
-    if not jar_dir().is_dir():
+    if not are_here():
         raise NotPrepared("Apache Kafka's jars are not here yet: run `make tools`")
     return f"{jar_dir()}/*"
 
 
 def resolve() -> None:
     """Download the jars unless they are there."""
-    if jar_dir().is_dir():
+    if are_here():
         return
     unfinished = jar_dir().with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)

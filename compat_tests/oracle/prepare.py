@@ -1,7 +1,8 @@
-"""Bring everything the compatibility tests run onto this machine: JDK, Maven, kcat, Kafka's jars.
+"""Bring everything the compatibility tests run onto this machine: JDK, kcat, Maven, Kafka's jars.
 
 What is missing is installed with apt-get where that is possible (Debian or Ubuntu, as root).
-Elsewhere it is named, and the command fails: a test is never skipped in silence.
+Elsewhere all of it is named, and the command fails: a test is never skipped in silence. Maven is
+needed only until the jars are here. Running this again does nothing but say so.
 """
 
 import os
@@ -9,24 +10,43 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
 
 from compat_tests.oracle import jars
 from compat_tests.oracle.jars import NotPrepared
 
 OLDEST_JDK = 17
-JDK_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "default-jre-headless")
+
+
+class Need(NamedTuple):
+    """Something to be found on the path; `packages` are Debian's names for it, best first."""
+
+    what: str
+    is_met: Callable[[], bool]
+    packages: tuple[str, ...]
 
 
 def main() -> int:
     try:
-        _ensure_jdk()
-        _ensure_command("mvn", packages=("maven",))
-        _ensure_command("kcat", packages=("kcat",))
+        _ensure(needs())
         jars.resolve()
     except NotPrepared as missing:
         print(f"tools: {missing}", file=sys.stderr)
         return 1
+    print(f"tools: ready, with java {jdk_version()}, kcat and Apache Kafka {jars.version()}")
     return 0
+
+
+def needs() -> list[Need]:
+    jdk = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "default-jre-headless")
+    wanted = [
+        Need(f"java {OLDEST_JDK} or newer", _has_jdk, jdk),
+        Need("kcat", lambda: shutil.which("kcat") is not None, ("kcat",)),
+    ]
+    if not jars.are_here():
+        wanted.append(Need("mvn", lambda: shutil.which("mvn") is not None, ("maven",)))
+    return wanted
 
 
 def jdk_version() -> int | None:
@@ -38,40 +58,40 @@ def jdk_version() -> int | None:
     return int(found[1]) if found else None
 
 
-def _ensure_jdk() -> None:
+def _has_jdk() -> bool:
     found = jdk_version()
-    if found is not None and found >= OLDEST_JDK:
+    return found is not None and found >= OLDEST_JDK
+
+
+def _ensure(wanted: list[Need]) -> None:
+    missing = [need for need in wanted if not need.is_met()]
+    if not missing:
         return
-    why = "no java here" if found is None else f"java is version {found}"
-    _install(f"JDK {OLDEST_JDK} or newer ({why})", JDK_PACKAGES)
-    found = jdk_version()
-    if found is None or found < OLDEST_JDK:
-        raise NotPrepared(f"need JDK {OLDEST_JDK} or newer first on the path; java is {found}")
+    _install(missing)
+    still = [need.what for need in missing if not need.is_met()]
+    if still:
+        raise NotPrepared(f"installed, but still not first on the path: {', '.join(still)}")
 
 
-def _ensure_command(name: str, packages: tuple[str, ...]) -> None:
-    if shutil.which(name) is None:
-        _install(name, packages)
-    if shutil.which(name) is None:
-        raise NotPrepared(f"need {name} on the path")
-
-
-def _install(what: str, packages: tuple[str, ...]) -> None:
-    """Install the first of `packages` that this distribution has."""
+def _install(missing: list[Need]) -> None:
+    names = ", ".join(need.what for need in missing)
     if shutil.which("apt-get") is None:
-        raise NotPrepared(f"need {what}: install it, then run this again")
+        raise NotPrepared(f"missing here: {names}; install them, then run this again")
     if os.geteuid() != 0:
-        raise NotPrepared(f"need {what}: sudo apt-get install {packages[-1]}")
-    print(f"tools: installing {what} with apt-get")
+        packages = " ".join(need.packages[-1] for need in missing)
+        raise NotPrepared(f"missing here: {names}; try: sudo apt-get install {packages}")
+    print(f"tools: installing {names} with apt-get")
     _apt("update")
-    for package in packages:
-        known = subprocess.run(
-            ["apt-cache", "show", package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        if known.returncode == 0:
-            _apt("install", "--yes", "--no-install-recommends", package)
-            return
-    raise NotPrepared(f"need {what}, but apt-get knows none of: {' '.join(packages)}")
+    _apt("install", "--yes", "--no-install-recommends", *map(_known_package, missing))
+
+
+def _known_package(need: Need) -> str:
+    """The first of its packages that this distribution has."""
+    for package in need.packages:
+        asked = subprocess.run(["apt-cache", "show", package], capture_output=True, check=False)
+        if asked.returncode == 0:
+            return package
+    raise NotPrepared(f"{need.what}: apt-get knows none of {' '.join(need.packages)}")
 
 
 def _apt(*arguments: str) -> None:
