@@ -20,6 +20,9 @@ Piece = Buffer | FileSlice
 PIECE_BYTES = 1024 * 1024
 SMALLEST_PIECE_BYTES = 64 * 1024
 
+SENDS_PER_TURN = 4
+"""After so many pieces for one client the others have their turn."""
+
 # More buffers than this in one sendmsg would hit the kernel's IOV_MAX.
 MAX_BUFFERS = 512
 
@@ -33,7 +36,7 @@ class Progress(Enum):
     """How a `send` ended."""
 
     DONE = "all is sent"
-    FULL = "the socket takes no more"
+    FULL = "the socket takes no more, or took enough for this turn"
     COLD = "the next bytes must come from the disk"
 
 
@@ -53,7 +56,9 @@ class Outbox:
     def send(self, sock: socket.socket) -> Progress:
         """Write as much as the socket takes."""
         pieces = self._pieces
-        while pieces:
+        for _ in range(SENDS_PER_TURN):
+            if not pieces:
+                return Progress.DONE
             try:
                 if len(pieces) == 1 and pieces[0].__class__ is bytes:
                     gathered = len(pieces[0])
@@ -74,7 +79,7 @@ class Outbox:
                 self._piece_bytes = max(SMALLEST_PIECE_BYTES, min(2 * sent, PIECE_BYTES))
                 return Progress.FULL
             self._piece_bytes = PIECE_BYTES
-        return Progress.DONE
+        return Progress.FULL if pieces else Progress.DONE
 
     def hold(self) -> None:
         """The answers stay for longer than this turn: let nobody take their files away."""

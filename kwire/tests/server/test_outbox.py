@@ -4,12 +4,21 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from kwire.log.file_slice import FileSlice
 from kwire.log.files import LogFile, OpenFiles
-from kwire.server.outbox import PIECE_BYTES, Outbox, Piece, Progress, new_scratch
+from kwire.server.outbox import (
+    PIECE_BYTES,
+    SENDS_PER_TURN,
+    SMALLEST_PIECE_BYTES,
+    Outbox,
+    Piece,
+    Progress,
+    new_scratch,
+)
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -130,3 +139,42 @@ def test_clearing_lets_go_of_the_files(file: LogFile) -> None:
     outbox.clear()
     assert len(os.listdir("/proc/self/fd")) == before + 1
     assert outbox.queued_bytes == 0
+
+
+def test_one_client_does_not_keep_the_loop_however_fast_it_reads(
+    file: LogFile,
+) -> None:
+    class Fast:
+        """A socket whose peer reads as fast as we write."""
+
+        def __init__(self) -> None:
+            self.taken = 0
+
+        def sendmsg(self, buffers: list[memoryview]) -> int:
+            size = sum(map(len, buffers))
+            self.taken += size
+            return size
+
+    slices = [FileSlice(file, 0, 3 * PIECE_BYTES, 0) for _ in range(4)]
+    outbox, sock = _outbox(*slices), Fast()
+    assert outbox.send(cast(socket.socket, sock)) is Progress.FULL
+    assert sock.taken == SENDS_PER_TURN * PIECE_BYTES
+    while outbox.send(cast(socket.socket, sock)) is not Progress.DONE:
+        pass
+    assert sock.taken == 12 * PIECE_BYTES
+
+
+def test_a_socket_that_takes_little_is_offered_little(file: LogFile) -> None:
+    offered: list[int] = []
+
+    class Narrow:
+        """A socket that takes ten kilobytes at a time."""
+
+        def sendmsg(self, buffers: list[memoryview]) -> int:
+            offered.append(sum(map(len, buffers)))
+            return min(offered[-1], 10_000)
+
+    outbox = _outbox(FileSlice(file, 0, 3 * PIECE_BYTES, 0))
+    for _ in range(3):
+        assert outbox.send(cast(socket.socket, Narrow())) is Progress.FULL
+    assert offered == [PIECE_BYTES, SMALLEST_PIECE_BYTES, SMALLEST_PIECE_BYTES]
