@@ -15,8 +15,8 @@ from contextlib import suppress
 from kwire.errors import KafkaStorageError
 from kwire.log.index_cache import IndexCache
 
-_TOO_MANY_OPEN = (errno.EMFILE, errno.ENFILE)
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, *_TOO_MANY_OPEN)
+TOO_MANY_OPEN = (errno.EMFILE, errno.ENFILE)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, *TOO_MANY_OPEN)
 _NAMES = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM)
 _HARMLESS = frozenset((*_NO_ROOM, *_NAMES))
 """Errors that say nothing about what is on disk already: no room, or a name that is in the way."""
@@ -128,7 +128,7 @@ class LogFile:
         try:
             return os.open(self.path, flags)
         except OSError as error:
-            if error.errno not in _TOO_MANY_OPEN:
+            if error.errno not in TOO_MANY_OPEN:
                 raise
         self.files.close_some()
         return os.open(self.path, flags)

@@ -22,7 +22,7 @@ from kwire.config.topic import TopicConfig
 from kwire.errors import KafkaStorageError, OffsetOutOfRange
 from kwire.log import replay
 from kwire.log.file_slice import FileSlice
-from kwire.log.files import OpenFiles, sync_paths
+from kwire.log.files import TOO_MANY_OPEN, OpenFiles, sync_paths
 from kwire.log.leader_epochs import LeaderEpochs
 from kwire.log.producers import Producers, RememberedBatch
 from kwire.log.rolling import RollRule
@@ -308,7 +308,11 @@ class PartitionLog:
 
     def fail_flush(self, error: Exception) -> KafkaStorageError:
         """Take no more writes: the kernel may have dropped what it could not write."""
-        return self.files.give_up(f"flush {self.topic_partition}", error)
+        doing = f"flush {self.topic_partition}"
+        if isinstance(error, OSError) and error.errno in TOO_MANY_OPEN:
+            # There was no descriptor to flush with, so that nothing was tried yet.
+            return self.files.refusal(doing, error)
+        return self.files.give_up(doing, error)
 
     def save_if_possible(self, save: Callable[[], None]) -> None:
         """Write what can be made again from the batches: a full disk is no reason to stop."""
@@ -409,6 +413,7 @@ class PartitionLog:
 
     def _remove(self, segments: Sequence[Segment]) -> None:
         """Delete files, the newest first: a crash in between leaves a shorter log, not a gap."""
+        self._must_sync(str(self.directory))
         for segment in reversed(segments):
             segment.drop()
             for path in segment.paths():

@@ -13,7 +13,12 @@ from typing import NamedTuple
 
 from kwire.codec.records.batch import TRANSACTIONAL, BatchHeader
 from kwire.codec.records.crc import crc32c
-from kwire.errors import InvalidProducerEpoch, InvalidTxnState, OutOfOrderSequence
+from kwire.errors import (
+    InvalidProducerEpoch,
+    InvalidTxnState,
+    OutOfOrderSequence,
+    TransactionCoordinatorFenced,
+)
 from kwire.log.transaction_index import AbortedTxn
 
 REMEMBERED_BATCHES = 5
@@ -83,6 +88,25 @@ class Producers:
         """Where the oldest open transaction began; its readers must wait there."""
         return next(iter(self._open.values()), None)
 
+    def get(self, producer_id: int) -> Producer | None:
+        return self._producers.get(producer_id)
+
+    def check_marker(self, header: BatchHeader, coordinator_epoch: int) -> None:
+        """Refuse the marker of a coordinator that others have followed on."""
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            return
+        if header.producer_epoch < known.epoch:
+            raise InvalidProducerEpoch(
+                f"producer {header.producer_id} has epoch {known.epoch} here,"
+                f" the marker has {header.producer_epoch}"
+            )
+        if coordinator_epoch < known.coordinator_epoch:
+            raise TransactionCoordinatorFenced(
+                f"the coordinator of producer {header.producer_id} has epoch"
+                f" {known.coordinator_epoch} here, the marker has {coordinator_epoch}"
+            )
+
     def check(self, header: BatchHeader) -> RememberedBatch | None:
         """The remembered batch if this is one sent again; raises if it may not follow."""
         known = self._producers.get(header.producer_id)
@@ -104,13 +128,14 @@ class Producers:
             known = self._producers[header.producer_id] = Producer(header.producer_epoch)
         elif known.epoch != header.producer_epoch:
             known.start_epoch(header.producer_epoch)
-        delta = header.last_offset_delta
-        last_sequence = (header.base_sequence + delta) & MAX_SEQUENCE
         timestamp = header.max_timestamp
-        known.batches.append(
-            _new_tuple(RememberedBatch, (last_sequence, base_offset + delta, delta, timestamp))
-        )
-        known.next_sequence = (last_sequence + 1) & MAX_SEQUENCE
+        if header.base_sequence >= 0:
+            delta = header.last_offset_delta
+            last_sequence = (header.base_sequence + delta) & MAX_SEQUENCE
+            known.batches.append(
+                _new_tuple(RememberedBatch, (last_sequence, base_offset + delta, delta, timestamp))
+            )
+            known.next_sequence = (last_sequence + 1) & MAX_SEQUENCE
         known.last_timestamp = timestamp
         if header.attributes & TRANSACTIONAL and known.open_since < 0:
             known.open_since = self._open[header.producer_id] = base_offset
@@ -173,6 +198,9 @@ class Producers:
 
 
 def _check_carefully(known: Producer, header: BatchHeader) -> RememberedBatch | None:
+    if header.base_sequence < 0 and header.producer_epoch >= known.epoch:
+        # A coordinator writes for the producer, and numbers nothing: only the epoch counts.
+        return None
     if header.producer_epoch == known.epoch:
         for batch in known.batches:
             if (

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Callable
 
+from kwire.errors import KafkaStorageError
 from kwire.log.partition_log import PartitionLog
 from kwire.log.segment import Segment
 from kwire.log.trash import DELETED, Trash
@@ -26,7 +27,7 @@ def delete_expired(
     if not expired:
         return []
     if expired[-1] is log.active:
-        log.roll()
+        _roll_or_spare(log, expired)
     log.remove_segments(expired)
     try:
         doomed = [path for segment in expired for path in segment.rename(DELETED)]
@@ -41,6 +42,16 @@ def delete_expired(
         log.log_start_offset,
     )
     return expired
+
+
+def _roll_or_spare(log: PartitionLog, expired: list[Segment]) -> None:
+    """A full disk may have no room for a new segment; then the closed ones must make some first."""
+    try:
+        log.roll()
+    except KafkaStorageError:
+        if log.is_failed:
+            raise
+        expired.pop()
 
 
 def expired_segments(log: PartitionLog, *, high_watermark: int, now_ms: int) -> list[Segment]:

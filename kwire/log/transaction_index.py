@@ -63,6 +63,8 @@ class TransactionIndex:
 
     def is_sane(self, base_offset: int, next_offset: int) -> bool:
         """Whether the file has whole entries of transactions that ended in the segment."""
+        if self._entries is not None:
+            return True
         data = read_if_there(self.path) or b""
         if len(data) % _ENTRY.size:
             return False

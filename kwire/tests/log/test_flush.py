@@ -96,6 +96,25 @@ def test_a_failed_flush_is_told_to_all_and_never_tried_again(
     assert (disk.syncs, log.recovery_point) == (0, 0)
 
 
+def test_a_flush_without_a_descriptor_is_refused_and_may_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Directory(tmp_path).log
+    append(log)
+    log.let_go()
+
+    def no_descriptor(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", no_descriptor)
+        with pytest.raises(KafkaStorageError, match="Too many open files"):
+            log.flush()
+    assert (log.is_failed, log.recovery_point) == (False, 0)
+    log.flush()
+    assert log.recovery_point == 1
+
+
 def test_a_log_deleted_while_somebody_waits_harms_no_other(tmp_path: Path, disk: Disk) -> None:
     directory = Directory(tmp_path)
     pool, waiting = Pool(), Waiting()

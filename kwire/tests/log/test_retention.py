@@ -1,10 +1,13 @@
 """Which segments expire, and what stays."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kwire.log.files import LogFile
 from kwire.log.retention import delete_expired
 from kwire.log.trash import Trash
 from kwire.tests.builders import A_TIMESTAMP
@@ -87,6 +90,22 @@ def test_a_segment_without_times_is_as_old_as_its_file(tmp_path: Path) -> None:
     assert expire(directory) == []
     directory.clock.advance(DAY_MS + 1)
     assert expire(directory) == [0]
+
+
+def test_a_disk_too_full_for_a_new_segment_still_loses_the_closed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = days_of_data(tmp_path, 3, retention_ms=DAY_MS)
+    directory.clock.advance(10 * DAY_MS)
+
+    def no_room(file: LogFile) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LogFile, "create", no_room)
+        assert expire(directory) == [0, 1]
+    assert expire(directory) == [2]
+    assert directory.log.next_offset == 3
 
 
 def test_an_offline_directory_is_left_alone(tmp_path: Path) -> None:

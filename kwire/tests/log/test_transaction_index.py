@@ -46,9 +46,9 @@ def test_a_file_that_cannot_be_right_is_told_from_a_sound_one(tmp_path: Path) ->
     index.append(ONE)
     index.save()
     sound = (tmp_path / "txnindex").read_bytes()
-    assert index.is_sane(0, 20)
-    assert not index.is_sane(0, 19)
-    assert not index.is_sane(20, 30)
+    assert index_at(tmp_path).is_sane(0, 20)
+    assert not index_at(tmp_path).is_sane(0, 19)
+    assert not index_at(tmp_path).is_sane(20, 30)
     for damaged in (sound[:-1], b"\1\1" + sound[2:], struct.pack(">hqqqq", 0, 7, 20, 19, 12)):
         (tmp_path / "txnindex").write_bytes(damaged)
-        assert not index.is_sane(0, 100)
+        assert not index_at(tmp_path).is_sane(0, 100)
