@@ -182,12 +182,6 @@ class MessageTooLarge(KwireError):
     code = ErrorCode.MESSAGE_TOO_LARGE
 
 
-class OffsetMetadataTooLarge(KwireError):
-    """The note that comes with a committed offset is too long."""
-
-    code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-
-
 class CoordinatorLoadInProgress(KwireError):
     """The coordinator is still reading its part of the internal topic."""
 
@@ -252,12 +246,6 @@ class UnknownMemberId(KwireError):
     """The group has no such member."""
 
     code = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-class InvalidSessionTimeout(KwireError):
-    """The session timeout is outside of what this broker takes."""
-
-    code = ErrorCode.INVALID_SESSION_TIMEOUT
 
 
 class RebalanceInProgress(KwireError):

@@ -15,7 +15,7 @@ from kwire.controller.controller import Controller
 from kwire.controller.image import ImageChange
 from kwire.coordinator.decision import Asker
 from kwire.coordinator.runtime import Runtime
-from kwire.errors import ErrorCode, InvalidGroupId, InvalidSessionTimeout, KwireError
+from kwire.errors import ErrorCode, InvalidGroupId, KwireError
 from kwire.log.flush import GroupCommit
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Later, Scheduler, now
@@ -86,11 +86,16 @@ class GroupService:
             yield shard.machine
 
     def join(self, command: "Join") -> "Later[JoinAnswer | KwireError]":
+        """What is wrong with the request itself is told to the member under its own id."""
+        from kwire.groups.commands import JoinAnswer
+
         shortest_ms = self._config.group_min_session_timeout_ms
         longest_ms = self._config.group_max_session_timeout_ms
-        if command.group_id and not shortest_ms <= command.session_timeout_ms <= longest_ms:
-            return now(InvalidSessionTimeout())
-        return self._as_member(command)
+        if not command.group_id:
+            return now(JoinAnswer(command.member_id, code=ErrorCode.INVALID_GROUP_ID))
+        if not shortest_ms <= command.session_timeout_ms <= longest_ms:
+            return now(JoinAnswer(command.member_id, code=ErrorCode.INVALID_SESSION_TIMEOUT))
+        return self._submit(command)
 
     def sync(self, command: "Sync") -> "Later[SyncAnswer | KwireError]":
         return self._as_member(command)
@@ -111,7 +116,7 @@ class GroupService:
     def delete_group(self, command: "DeleteGroup") -> Later[KwireError | None]:
         return self._submit(command)
 
-    def _as_member(self, command: "Join | Sync | Heartbeat | Leave | DeleteOffsets") -> Asker:
+    def _as_member(self, command: "Sync | Heartbeat | Leave | DeleteOffsets") -> Asker:
         """A group with members, or one that an administrator means, has a name."""
         if not command.group_id:
             return now(InvalidGroupId())

@@ -6,7 +6,7 @@ from kwire.codec.messages.join_group import (
     JoinGroupResponse,
 )
 from kwire.errors import ErrorCode, KwireError
-from kwire.groups.commands import Join, JoinAnswer
+from kwire.groups.commands import NO_MEMBER_ID, Join, JoinAnswer
 from kwire.groups.members import JoinProtocol
 from kwire.handlers.context import RequestContext
 from kwire.tasks import Later
@@ -23,7 +23,7 @@ def handle(ctx: RequestContext, request: JoinGroupRequest) -> Later[JoinGroupRes
 
 
 def refuse(ctx: RequestContext, request: JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse:
-    return _respond(ctx, request, JoinAnswer(request.member_id, code=code))
+    return _respond(ctx, request, JoinAnswer(NO_MEMBER_ID, code=code))
 
 
 def _command(ctx: RequestContext, request: JoinGroupRequest) -> Join:
