@@ -8,11 +8,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from kwire.codec.records.control import marker_key, marker_value
 from kwire.errors import KwireError
 from kwire.tasks import Later
 
 NO_OFFSET = -1
 NO_PRODUCER = -1
+NO_EPOCH = -1
 
 Asker: TypeAlias = Later[Any]
 """Who waits for an answer: the answer itself, or a `KwireError` that tells why there is none."""
@@ -28,6 +30,18 @@ class StoredRecord(NamedTuple):
     offset: int = NO_OFFSET
     producer_id: int = NO_PRODUCER
     """Set while the record belongs to a transaction: it counts when that commits."""
+    producer_epoch: int = NO_EPOCH
+    is_marker: bool = False
+    """Whether this is no record of ours, but says how the producer's transaction ended."""
+
+
+class TransactionEnd(NamedTuple):
+    """What the markers of a transaction say, in each partition that it wrote to."""
+
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    is_commit: bool
 
 
 class Wake(NamedTuple):
@@ -52,6 +66,21 @@ class Decision:
 
     def write(self, key: bytes, value: bytes | None) -> None:
         self.records.append(StoredRecord(key, value))
+
+    def write_for(self, producer_id: int, epoch: int, key: bytes, value: bytes) -> None:
+        """Write within a transaction; all records of one decision are of the same."""
+        self.records.append(StoredRecord(key, value, producer_id=producer_id, producer_epoch=epoch))
+
+    def end_transaction(self, end: TransactionEnd) -> None:
+        """Write the marker of a transaction; a decision that does writes nothing else."""
+        marker = StoredRecord(
+            marker_key(is_abort=not end.is_commit),
+            marker_value(end.coordinator_epoch),
+            producer_id=end.producer_id,
+            producer_epoch=end.producer_epoch,
+            is_marker=True,
+        )
+        self.records.append(marker)
 
     def answer(self, asker: Asker, answer: Any) -> None:
         self.answers.append((asker, answer))

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from kwire.codec.records.builder import build_batch, number
-from kwire.coordinator.decision import StoredRecord
+from kwire.coordinator.decision import NO_PRODUCER, StoredRecord
 from kwire.errors import KwireError
 from kwire.log.flush import GroupCommit, needs_flush
 from kwire.replication.partition import Partition
 from kwire.tasks import Later, now
 
+NO_COMPRESSION = 0
 RECORD_OVERHEAD_BYTES = 32
 """More than a record's own lengths and deltas ever take."""
 
@@ -29,8 +30,7 @@ class PartitionJournal:
         base_offset = partition.log.next_offset
         try:
             for some in _in_batches(records, partition.log.config.max_message_bytes // 2):
-                pairs = [(record.key, record.value) for record in some]
-                partition.append_own(build_batch(number(pairs, now_ms), codec=self._codec))
+                partition.append_own(self._batch(some, now_ms))
         except KwireError as error:
             return now(error)
         if not needs_flush(partition.log):
@@ -40,6 +40,18 @@ class PartitionJournal:
             partition.log, lambda error: later.complete(base_offset if error is None else error)
         )
         return later
+
+    def _batch(self, records: Sequence[StoredRecord], now_ms: int) -> bytearray:
+        """One batch; all of it belongs to the transaction that its first record belongs to."""
+        producer_id, first = records[0].producer_id, records[0]
+        return build_batch(
+            number([(record.key, record.value) for record in records], now_ms),
+            codec=NO_COMPRESSION if first.is_marker else self._codec,
+            producer_id=producer_id,
+            producer_epoch=first.producer_epoch,
+            transactional=producer_id != NO_PRODUCER,
+            control=first.is_marker,
+        )
 
 
 def _in_batches(

@@ -70,6 +70,19 @@ class Runtime(Generic[M]):
             raise NotCoordinator()
         return shard
 
+    def index_of(self, key: str) -> int:
+        """The partition that keeps a key's state, also if the topic is not there yet."""
+        image = self._image()
+        count = self._topic.partition_count if image is None else len(image.partitions)
+        return partition_of(key, count)
+
+    def shard_at(self, index: int) -> Shard[M]:
+        """The shard of one partition, if that is led from here."""
+        shard = self._shards.get(index)
+        if shard is None:
+            raise NotCoordinator()
+        return shard
+
     def leaders_of(self, keys: Sequence[str]) -> Later[list[int] | KwireError]:
         """Which brokers coordinate; the internal topic is made if nobody needed it before."""
         image = self._image()

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kwire.clock import Clock
+from kwire.codec.records.control import marker_key
 from kwire.coordinator.decision import Asker, Decision, StoredRecord, TimerKey
 from kwire.coordinator.timers import Timers
 from kwire.errors import (
@@ -33,6 +34,8 @@ _NOT_AVAILABLE = {
     ErrorCode.REQUEST_TIMED_OUT,
 }
 _NOT_HERE = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STORAGE_ERROR}
+# A producer is fenced, or a coordinator is, whoever tells it.
+_AS_IT_IS = {ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED}
 
 
 class Machine(Protocol):
@@ -188,11 +191,18 @@ class Shard(Generic[M]):
             self._refuse(outcome, decision, turn)
         else:
             for delta, record in enumerate(decision.records):
-                self._machine.apply(record._replace(offset=outcome + delta))
+                self._apply(record._replace(offset=outcome + delta))
             self._tell(decision)
             if decision.decides_again and turn is not None:
                 self._turns.appendleft(turn)
         self._run()
+
+    def _apply(self, record: StoredRecord) -> None:
+        if record.is_marker:
+            is_committed = record.key == marker_key(is_abort=False)
+            self._machine.end_transaction(record.producer_id, is_committed=is_committed)
+        else:
+            self._machine.apply(record)
 
     def _refuse(self, error: KwireError, decision: Decision, turn: _Turn | None) -> None:
         refusal = _as_coordinator(error)
@@ -212,4 +222,4 @@ def _as_coordinator(error: KwireError) -> KwireError:
         return CoordinatorNotAvailable()
     if error.code in _NOT_HERE:
         return NotCoordinator()
-    return KwireError()
+    return error if error.code in _AS_IT_IS else KwireError()

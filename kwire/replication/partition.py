@@ -5,12 +5,13 @@ each append. Readers never see past it; read_committed readers never past the la
 """
 
 from kwire.codec.records.batch import TRANSACTIONAL, BatchHeader, parse_header
+from kwire.codec.records.control import read_marker
 from kwire.controller.image import PartitionState
 from kwire.errors import (
     FencedLeaderEpoch,
-    InvalidTxnState,
     NotEnoughReplicas,
     RecordListTooLarge,
+    TransactionalIdAuthorizationFailed,
     UnknownLeaderEpoch,
 )
 from kwire.log.partition_log import Appended, PartitionLog
@@ -97,25 +98,38 @@ class Partition:
         return epochs.end_offset_for(epoch, end_offset)
 
     def append(
-        self, records: memoryview | None, *, acks: int, produce_version: int, now_ms: int
+        self,
+        records: memoryview | None,
+        *,
+        acks: int,
+        produce_version: int,
+        now_ms: int,
+        is_transactional: bool = False,
     ) -> Appended:
-        """Check and write one client's batch, then wake whoever waits for it."""
+        """Check and write one client's batch, then wake whoever waits for it.
+
+        Of a batch within a transaction the caller knows that its coordinator knows of it.
+        """
         log = self.log
         if acks == ALL_IN_SYNC and len(self.in_sync) < min(
             log.config.min_insync_replicas, len(self.replicas)
         ):
             raise NotEnoughReplicas()
         checked = check_batches(records, log.config, now_ms=now_ms, produce_version=produce_version)
-        if checked.header.attributes & TRANSACTIONAL:
+        if checked.header.attributes & TRANSACTIONAL and not is_transactional:
             # Nobody could end the transaction, and committed readers would wait for that forever.
-            raise InvalidTxnState("the records are not part of an ongoing transaction")
+            raise TransactionalIdAuthorizationFailed()
         return self._write(checked.batch, checked.header)
 
     def append_own(self, batch: bytearray) -> Appended:
         """Write a batch that this broker made itself, as coordinators do: it needs no check."""
         if len(batch) > self.log.config.max_message_bytes:
             raise RecordListTooLarge(f"a batch of {len(batch)} bytes for {self.topic}")
-        return self._write(batch, parse_header(batch))
+        header = parse_header(batch)
+        if header.is_control:
+            marker = read_marker(batch, header)
+            self.log.producers.check_marker(header, marker.coordinator_epoch)
+        return self._write(batch, header)
 
     def _write(self, batch: bytearray | memoryview, header: BatchHeader) -> Appended:
         appended = self.log.append(batch, header, leader_epoch=self.leader_epoch)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kwire.codec.records.batch import each_batch
-from kwire.coordinator.decision import StoredRecord
+from kwire.codec.records.batch import BatchHeader, each_batch
+from kwire.coordinator.decision import Decision, StoredRecord, TransactionEnd
 from kwire.coordinator.journal import PartitionJournal
 from kwire.errors import RecordListTooLarge
 from kwire.replication.partition import Partition
@@ -22,10 +22,14 @@ def _journal(node: OpenNode, codec: int = 0, **config: Any) -> tuple[PartitionJo
     return PartitionJournal(partition, node.node.group_commit, codec), partition
 
 
-def _counts(partition: Partition) -> list[int]:
+def _headers(partition: Partition) -> list[BatchHeader]:
     piece = partition.log.read(0, 2**30, end_offset=partition.high_watermark)
     assert piece is not None
-    return [header.records_count for _, header in each_batch(bytes(piece))]
+    return [header for _, header in each_batch(bytes(piece))]
+
+
+def _counts(partition: Partition) -> list[int]:
+    return [header.records_count for header in _headers(partition)]
 
 
 def test_records_of_one_decision_are_one_batch(node: OpenNode) -> None:
@@ -63,3 +67,19 @@ def test_with_flush_messages_the_answer_waits_for_the_disk(node: OpenNode) -> No
     node.scheduler.end_turn()
     assert written.value == 0
     assert partition.log.recovery_point == 1
+
+
+def test_a_transaction_is_open_until_its_marker_was_written(node: OpenNode) -> None:
+    journal, partition = _journal(node, codec=1)
+    decision = Decision()
+    decision.write_for(7, 3, b"key", b"value")
+    journal.append(decision.records, NOW_MS)
+    assert partition.last_stable_offset == 0
+    marker = Decision()
+    marker.end_transaction(TransactionEnd(7, 3, coordinator_epoch=0, is_commit=True))
+    journal.append(marker.records, NOW_MS)
+    assert partition.last_stable_offset == partition.high_watermark == 2
+    data, control = _headers(partition)
+    assert (data.producer_id, data.producer_epoch, data.base_sequence) == (7, 3, -1)
+    assert (data.is_transactional, data.is_control, data.codec) == (True, False, 1)
+    assert (control.is_transactional, control.is_control, control.codec) == (True, True, 0)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwire.clock import ManualClock
-from kwire.coordinator.decision import Asker, Decision, StoredRecord
+from kwire.coordinator.decision import Asker, Decision, StoredRecord, TransactionEnd
 from kwire.coordinator.shard import Shard
 from kwire.coordinator.timers import Timers
 from kwire.errors import (
@@ -41,6 +41,8 @@ class _Counter:
             decision.write(b"k", rest.encode())
             decision.decides_again = True
             return decision
+        elif verb == "end":
+            decision.end_transaction(TransactionEnd(7, 0, 0, is_commit=rest == "commit"))
         elif verb == "say":
             decision.write(b"k", rest.encode())
         decision.answer(asker, len(self.words))
@@ -49,7 +51,8 @@ class _Counter:
     def apply(self, record: StoredRecord) -> None:
         self.words.append(f"{(record.value or b'').decode()}@{record.offset}")
 
-    def end_transaction(self, producer_id: int, *, is_committed: bool) -> None: ...
+    def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
+        self.words.append(f"{'commit' if is_committed else 'abort'} {producer_id}")
 
     def loaded(self, now_ms: int) -> Decision:
         decision = Decision()
@@ -81,6 +84,17 @@ def staged() -> _Set:
     made = _Set()
     made.shard.finish_loading(None)
     return made
+
+
+@pytest.mark.parametrize("end", ["commit", "abort"])
+def test_a_marker_ends_a_transaction_in_its_turn(staged: _Set, end: str) -> None:
+    staged.journal.is_slow = True
+    staged.shard.submit("say a")
+    staged.shard.submit(f"end {end}")
+    staged.journal.catch_up()
+    assert staged.counter.words == ["a@0"]
+    staged.journal.catch_up()
+    assert staged.counter.words == ["a@0", f"{end} 7"]
 
 
 def test_records_are_applied_with_the_offset_they_landed_at(staged: _Set) -> None:

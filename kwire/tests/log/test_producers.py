@@ -7,7 +7,13 @@ import pytest
 
 from kwire.codec.records.batch import BatchHeader, parse_header
 from kwire.codec.records.crc import crc32c
-from kwire.errors import InvalidProducerEpoch, InvalidTxnState, OutOfOrderSequence
+from kwire.errors import (
+    InvalidProducerEpoch,
+    InvalidTxnState,
+    KwireError,
+    OutOfOrderSequence,
+    TransactionCoordinatorFenced,
+)
 from kwire.log.producers import MAX_SEQUENCE, Producers
 from kwire.log.transaction_index import AbortedTxn
 from kwire.tests.builders import a_batch
@@ -149,3 +155,41 @@ def test_a_damaged_snapshot_is_refused_and_changes_nothing() -> None:
     for length in range(len(sound)):
         assert not producers.decode(sound[:length])
     assert producers.encode() == sound
+
+
+def test_a_coordinator_writes_for_a_producer_without_sequences() -> None:
+    producers = Producers()
+    send(producers, 0, 0, 2, transactional=True)
+    for offset in (2, 3):
+        send(producers, offset, -1, transactional=True)
+    send(producers, 4, 2, transactional=True)
+    assert producers.first_open_offset == 0
+    end(producers, 5, epoch=1, is_abort=False)
+    with pytest.raises(InvalidProducerEpoch):
+        producers.check(header(-1, transactional=True))
+
+
+@pytest.mark.parametrize(
+    ("epoch", "coordinator_epoch", "refusal"),
+    [
+        (0, 1, InvalidProducerEpoch),
+        (1, 0, TransactionCoordinatorFenced),
+        (1, 1, None),
+        (2, 2, None),
+    ],
+)
+def test_a_marker_that_others_have_followed_on_is_refused(
+    epoch: int, coordinator_epoch: int, refusal: type[KwireError] | None
+) -> None:
+    producers = Producers()
+    end(producers, 0, epoch=1, is_abort=False)
+    marker = header(-1, epoch=epoch, transactional=True, control=True)
+    if refusal is None:
+        producers.check_marker(marker, coordinator_epoch)
+    else:
+        with pytest.raises(refusal):
+            producers.check_marker(marker, coordinator_epoch)
+
+
+def test_the_first_marker_of_a_producer_may_have_any_epoch() -> None:
+    Producers().check_marker(header(-1, epoch=3, transactional=True, control=True), 0)

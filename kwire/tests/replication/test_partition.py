@@ -5,8 +5,8 @@ import pytest
 from kwire.controller.image import ImageChange
 from kwire.errors import (
     FencedLeaderEpoch,
-    InvalidTxnState,
     NotEnoughReplicas,
+    TransactionalIdAuthorizationFailed,
     UnknownLeaderEpoch,
 )
 from kwire.replication.hosted import Hosted
@@ -86,7 +86,7 @@ def test_acks_all_needs_enough_replicas_in_sync(partition: Partition) -> None:
 
 def test_transactional_batches_of_clients_are_refused(partition: Partition) -> None:
     batch = a_batch(1, producer_id=5, producer_epoch=0, base_sequence=0, transactional=True)
-    with pytest.raises(InvalidTxnState):
+    with pytest.raises(TransactionalIdAuthorizationFailed):
         _append(partition, batch)
     assert partition.log.next_offset == 0
 
