@@ -79,7 +79,7 @@ def test_what_comes_soon_and_later_runs_in_that_order(loop: asyncio.AbstractEven
         order.append("later")
         over.set_result(None)
 
-    scheduler.call_later(0.001, later)
+    scheduler.call_later(0.2, later)
     scheduler.call_soon(lambda: order.append("soon"))
     _run_until(loop, over)
     assert order == ["soon", "later"]
