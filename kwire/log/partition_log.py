@@ -10,7 +10,6 @@ full disk is a passing matter; an I/O error takes the whole directory offline (`
 
 import logging
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from kwire.log.leader_epochs import LeaderEpochs
 from kwire.log.producers import Producers, RememberedBatch
 from kwire.log.rolling import RollRule
 from kwire.log.segment import Segment
+from kwire.log.segments import Segments
 from kwire.log.snapshots import Snapshots
 from kwire.log.time_lookup import TimedOffset, newest_record, seek_time
 from kwire.log.transaction_index import AbortedTxn
@@ -62,7 +62,7 @@ class PartitionLog:
         self.config = config
         self.clock = clock
         self.files = files
-        self.segments: list[Segment] = []
+        self._segments = Segments(path, files)
         self.leader_epochs = LeaderEpochs(f"{path}/leader-epoch-checkpoint")
         self.producers = Producers()
         self.snapshots = Snapshots(path)
@@ -72,7 +72,6 @@ class PartitionLog:
         self.last_flush_ms = clock.now_ms()
         self._write_checkpoints = write_checkpoints
         self._roll_rule = RollRule(config, clock)
-        self._bases: list[int] = []
         # What a flush must bring to disk beside the batches: names of new files, indexes, epochs.
         # The mark of a path changes whenever it has to be synced again.
         self._unsynced: dict[str, object] = {}
@@ -84,14 +83,19 @@ class PartitionLog:
 
     def adopt(self, segments: list[Segment], log_start_offset: int) -> None:
         """Take over what recovery found in the directory."""
-        self._set_segments(segments)
+        self._segments.set(segments)
         self.next_offset = segments[-1].next_offset
         self.log_start_offset = max(log_start_offset, segments[0].base_offset)
         self._roll_rule.start(self.config)
 
     @property
+    def segments(self) -> list[Segment]:
+        """All segments, the oldest first; not to be changed."""
+        return self._segments.listed
+
+    @property
     def active(self) -> Segment:
-        return self.segments[-1]
+        return self._segments.active
 
     @property
     def size_bytes(self) -> int:
@@ -124,7 +128,7 @@ class PartitionLog:
             sent_before = self.producers.check(header)
             if sent_before is not None:
                 return _answer_duplicate(sent_before, header)
-        segment = self.segments[-1]
+        segment = self._segments.active
         if segment.size_bytes and self._roll_rule.is_due(segment, self.next_offset, header):
             segment = self.roll()
         base_offset = self.next_offset
@@ -159,13 +163,9 @@ class PartitionLog:
         if self.files.fault is not None:
             raise self.files.offline()
         try:
-            for segment in self._segments_from(offset):
-                position = segment.position_of(offset)
-                if position < segment.size_bytes:
-                    return _slice(segment, position, max_bytes, end_offset, whole_first_batch)
+            return self._segments.read(offset, max_bytes, end_offset, whole_first_batch)
         except OSError as error:
             raise self.files.refusal(f"read {self.topic_partition}", error) from error
-        return None
 
     def offset_for_time(self, timestamp: int, *, end_offset: int) -> TimedOffset | None:
         """The first record whose timestamp is at least the one asked for."""
@@ -181,26 +181,17 @@ class PartitionLog:
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTxn]:
         """The aborted transactions with records in the range, by their first offsets."""
-        found: list[AbortedTxn] = []
-        for segment in self._segments_from(start_offset):
-            with self._reading():
-                entries = segment.transaction_index.entries()
-            for entry in entries:
-                if entry.last_offset >= start_offset and entry.first_offset < end_offset:
-                    found.append(entry)
-            if entries and entries[-1].last_stable_offset >= end_offset:
-                # Whatever ends later began after the range.
-                break
-        return sorted(found, key=lambda entry: entry.first_offset)
+        with self._reading():
+            return self._segments.aborted(start_offset, end_offset)
 
     def roll(self) -> Segment:
         """Close the active segment and open the next one at the log's end."""
-        closed = self.segments[-1]
+        closed = self._segments.active
         self._add_segment(self.next_offset)
         self.save_if_possible(closed.close_for_writing)
         self.save_if_possible(lambda: self.snapshots.save(self.producers, self.next_offset))
         self._must_sync(*closed.paths()[1:])
-        return self.segments[-1]
+        return self._segments.active
 
     def roll_if_due(self) -> None:
         """Roll an active segment that has been open for longer than `segment.ms`."""
@@ -223,9 +214,7 @@ class PartitionLog:
 
     def replace_segments(self, gone: Sequence[Segment], new: Sequence[Segment]) -> None:
         """Swap segments, as compaction does; if none would be left, a new one is opened."""
-        dropped = set(map(id, gone))
-        kept = [segment for segment in self.segments if id(segment) not in dropped]
-        self._set_segments(sorted([*kept, *new], key=lambda segment: segment.base_offset))
+        self._segments.replace(gone, new)
         if not self.segments:
             self._add_segment(self.next_offset)
         if not new:
@@ -239,10 +228,9 @@ class PartitionLog:
             self.start_over_at(offset)
             return
         self._lower_recovery_point(offset)
+        self._must_sync(str(self.directory))
         try:
-            gone = [s for s in self.segments[1:] if s.base_offset >= offset]
-            self._remove(gone)
-            self._set_segments(self.segments[: len(self.segments) - len(gone)])
+            self._segments.remove([s for s in self.segments[1:] if s.base_offset >= offset])
             self.active.truncate_to(offset)
             self.leader_epochs.truncate_to(offset)
             self.snapshots.drop_above(offset)
@@ -257,8 +245,7 @@ class PartitionLog:
         """Forget every batch; the next one will get `offset`."""
         self._lower_recovery_point(offset)
         try:
-            self._remove(self.segments)
-            self._set_segments([])
+            self._segments.remove(self.segments)
             self.next_offset = self.log_start_offset = self.recovery_point = offset
             self._add_segment(offset)
             self.leader_epochs.clear()
@@ -287,12 +274,7 @@ class PartitionLog:
 
     def dirty_segments(self) -> list[Segment]:
         """The segments with batches that may not be on disk yet."""
-        dirty: list[Segment] = []
-        for segment in reversed(self.segments):
-            if segment.next_offset <= self.recovery_point:
-                break
-            dirty.insert(0, segment)
-        return dirty
+        return self._segments.beyond(self.recovery_point)
 
     def unsynced(self) -> dict[str, object]:
         """Files and directories that must be on disk too, or the batches would not be found."""
@@ -371,11 +353,6 @@ class PartitionLog:
         except OSError as error:
             raise self.files.refusal(f"read {self.topic_partition}", error) from error
 
-    def _segments_from(self, offset: int) -> Sequence[Segment]:
-        if offset >= self._bases[-1]:
-            return self.segments[-1:]
-        return self.segments[max(0, bisect_right(self._bases, offset) - 1) :]
-
     def _with_epoch(self, found: TimedOffset | None) -> TimedOffset | None:
         if found is None:
             return None
@@ -396,28 +373,10 @@ class PartitionLog:
         for path in paths:
             self._unsynced[path] = object()
 
-    def _set_segments(self, segments: list[Segment]) -> None:
-        self.segments = segments
-        self._bases = [segment.base_offset for segment in segments]
-
     def _add_segment(self, base_offset: int) -> None:
-        segment = Segment(str(self.directory), base_offset, self.files, self.clock.now_ms())
-        try:
-            segment.create()
-        except OSError as error:
-            raise self.files.refusal(f"create {segment.file.name}", error) from error
-        self.segments.append(segment)
-        self._bases.append(base_offset)
+        self._segments.add(base_offset, self.clock.now_ms())
         self._must_sync(str(self.directory))
         self._roll_rule.start(self.config)
-
-    def _remove(self, segments: Sequence[Segment]) -> None:
-        """Delete files, the newest first: a crash in between leaves a shorter log, not a gap."""
-        self._must_sync(str(self.directory))
-        for segment in reversed(segments):
-            segment.drop()
-            for path in segment.paths():
-                os.unlink(path)
 
 
 def _answer_duplicate(sent_before: RememberedBatch, header: BatchHeader) -> Appended:
@@ -425,19 +384,3 @@ def _answer_duplicate(sent_before: RememberedBatch, header: BatchHeader) -> Appe
     time_ms = sent_before.timestamp if header.is_log_append_time else -1
     base_offset, next_offset = sent_before.base_offset, sent_before.last_offset + 1
     return Appended(base_offset, next_offset, time_ms, is_duplicate=True)
-
-
-def _slice(
-    segment: Segment, position: int, max_bytes: int, end_offset: int, whole: bool
-) -> FileSlice | None:
-    end = segment.size_bytes
-    if end_offset < segment.next_offset:
-        end = segment.position_of(end_offset)
-    size = end - position
-    if size > max_bytes:
-        size = max(max_bytes, segment.size_of_batch_at(position))
-        if size > max_bytes and not whole:
-            return None
-    if size <= 0:
-        return None
-    return FileSlice(segment.file, position, size, min(end_offset, segment.next_offset))
