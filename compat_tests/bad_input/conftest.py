@@ -5,11 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from compat_tests.bad_input.rows import Ground
+from compat_tests.bad_input import groups
+from compat_tests.bad_input.rows import Ground, error_after_throttle
+from compat_tests.bad_input.talk import exchange
 from compat_tests.bad_input.watch import Watch
+from compat_tests.bad_input.wire import Reader, array, i8, request, text
 from compat_tests.oracle.brokers import start_kwire
 from compat_tests.oracle.processes import BrokerProcess
 from compat_tests.python_clients.confluent import Confluent
+from compat_tests.waiting import eventually
 
 HOUR_MS = "3600000"
 
@@ -20,8 +24,20 @@ def _prepare(broker: BrokerProcess) -> Ground:
     client.create("compacted.topic", configs={"cleanup.policy": "compact"})
     limits = ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms")
     client.create("timed.topic", configs=dict.fromkeys(limits, HOUR_MS))
+    # A first group makes the internal topic and is remembered, even if nobody could join it.
+    eventually(
+        lambda: _error_of_joining(broker.bootstrap),
+        lambda code: code == groups.INCONSISTENT_GROUP_PROTOCOL,
+    )
     now = time.time_ns() // 1_000_000
     return Ground(broker.bootstrap, "plain.topic", "compacted.topic", "timed.topic", now)
+
+
+def _error_of_joining(address: str) -> int:
+    exchange(address, request(groups.FIND_COORDINATOR, 1, text("nobody") + i8(0)))
+    answer = exchange(address, groups.join_group(protocols=array())).answer
+    assert answer is not None
+    return error_after_throttle(Reader(answer))
 
 
 @pytest.fixture(scope="session")

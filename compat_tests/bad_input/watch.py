@@ -36,7 +36,8 @@ class Watch:
         newcomer = exchange(self._broker.bootstrap, HELLO).answer
         assert newcomer is not None
         assert Reader(newcomer).i16() == 0
-        assert _digest(self._broker.log_dir) == self._files
+        changed = set(_digest(self._broker.log_dir).items()) ^ set(self._files.items())
+        assert not changed, f"files changed: {sorted({name for name, _ in changed})}"
         grown = peak_bytes(self._broker.pid) - self._memory
         assert grown <= memory_bytes, f"{grown >> 20} MB for a while"
         told = [line for line in self._broker.printed if f":{port} " in line]

@@ -24,6 +24,7 @@ class Load:
         self._random = random.Random(seed)
         self._told: deque[Acknowledged] = deque()
         self._ending = threading.Event()
+        self._is_abandoned = False
         self.failures: list[str] = []
         self.sent = 0
         self.acknowledged = 0
@@ -61,9 +62,8 @@ class Load:
 
     def abandon(self) -> None:
         """Stop at once, whatever is still on its way."""
-        self._producer.purge()
-        self._ending.set()
-        self._thread.join(90)
+        self._is_abandoned = True
+        self.end()
 
     def values(self) -> list[bytes]:
         return [b"%s-%d-" % (self._name, number) for number in range(self.sent)]
@@ -73,6 +73,8 @@ class Load:
             for _ in range(BURST):
                 self._send()
             self._producer.poll(PACE_S)
+        if self._is_abandoned:
+            self._producer.purge()
         if self._producer.flush(60) != 0:
             self.failures.append("not everything was acknowledged in the end")
 
