@@ -14,12 +14,13 @@ U = TypeVar("U")
 class Later(Generic[T]):
     """An answer that is not known yet. Completed once; everything happens in the loop's thread."""
 
-    __slots__ = ("_abandon", "_callback", "done", "value")
+    __slots__ = ("_abandon", "_callback", "_failed", "done", "value")
 
     def __init__(self) -> None:
         self.done = False
         self.value: T | None = None
         self._callback: Callable[[T], None] | None = None
+        self._failed: Callable[[Exception], None] | None = None
         self._abandon: Callable[[], None] | None = None
 
     def complete(self, value: T) -> None:
@@ -31,18 +32,52 @@ class Later(Generic[T]):
         if self._callback is not None:
             self._callback(value)
 
-    def then(self, callback: Callable[[T], None]) -> None:
+    def fail(self, error: Exception) -> None:
+        """A bug of ours makes the answer impossible: whoever waits for it is told.
+
+        If nobody listens for that, whoever brought the answer hears of it.
+        """
+        if self.done:
+            return
+        if self._failed is None:
+            raise error
+        self.done = True
+        self._abandon = None
+        self._failed(error)
+
+    def then(
+        self,
+        callback: Callable[[T], None],
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
         """Call back with the answer: at once if it is known, when it comes otherwise."""
         if self.done:
             callback(self.value)  # type: ignore[arg-type]  # done means that value is set
         else:
             self._callback = callback
+            self._failed = failed
 
     def map(self, change: Callable[[T], U]) -> "Later[U]":
-        """The answer made of this one; whoever abandons it abandons this one too."""
+        """The answer made of this one; whoever abandons it abandons this one too.
+
+        A `change` that raises is the caller's matter if the answer is known already. Otherwise it
+        concerns whoever waits for what was to be made of it, and not whoever brings the answer.
+        """
         changed: Later[U] = Later()
+        if self.done:
+            changed.complete(change(cast(T, self.value)))
+            return changed
+
+        def known(value: T) -> None:
+            try:
+                made = change(value)
+            except Exception as error:
+                changed.fail(error)
+            else:
+                changed.complete(made)
+
         changed.on_abandon(self.abandon)
-        self.then(lambda value: changed.complete(change(value)))
+        self.then(known, changed.fail)
         return changed
 
     def on_abandon(self, callback: Callable[[], None]) -> None:
@@ -53,7 +88,7 @@ class Later(Generic[T]):
         if self.done:
             return
         self.done = True
-        self._callback = None
+        self._callback = self._failed = None
         if self._abandon is not None:
             self._abandon()
             self._abandon = None
@@ -80,7 +115,7 @@ def all_of(laters: Sequence[Later[T]]) -> Later[list[T]]:
     if not laters:
         together.complete([])
     for later in laters:
-        later.then(count)
+        later.then(count, together.fail)
     return together
 
 

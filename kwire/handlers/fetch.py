@@ -215,6 +215,9 @@ class _Fetch:
             outcome = self.run()
         except KwireError as error:
             outcome = refuse(self._ctx, self._request, error.code)
+        except Exception as error:
+            self._later.fail(error)
+            return
         if outcome is not self._later:
             assert isinstance(outcome, FetchResponse)
             self._later.complete(outcome)

@@ -9,6 +9,7 @@ A failed flush is final: its directory goes offline, and nobody who waited is to
 The kernel may have dropped the data it could not write, so trying again would prove nothing.
 """
 
+import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -21,6 +22,8 @@ from kwire.tasks import Scheduler
 
 SLOW_FLUSH_S = 0.001
 NEWEST_WEIGHT = 0.2
+
+_log = logging.getLogger(__name__)
 
 Answer: TypeAlias = Callable[[KafkaStorageError | None], None]
 
@@ -98,7 +101,11 @@ class GroupCommit:
 
 def _tell(answers: list[Answer], error: KafkaStorageError | None) -> None:
     for answer in answers:
-        answer(error)
+        try:
+            answer(error)
+        except Exception:
+            # A bug of one who waited: the others wait for their answers no less.
+            _log.exception("answer after a flush failed")
 
 
 class BackgroundFlush:

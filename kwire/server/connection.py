@@ -231,6 +231,10 @@ class Connection:
                 self._go_on_later(progress)
         except (OSError, KafkaStorageError) as error:
             self._give_up(error)
+        except Exception:
+            # Another client's request may have made us send: it must not suffer from our bug.
+            _log.exception("connection failed peer=%s", self.peer)
+            self.close()
 
     def _go_on_later(self, progress: Progress) -> None:
         """What is not sent waits for the socket or for the disk, whichever is behind."""

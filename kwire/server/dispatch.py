@@ -86,13 +86,18 @@ class LaterAnswer:
         def known(response: Any) -> None:
             try:
                 self.answer = self._encode(response)
-            except Exception:
+            except Exception as error:
                 # Another client's request may have completed this answer: it must not suffer.
-                _log.exception("answer failed response=%s", type(response).__name__)
-                self.is_broken = True
+                failed(error)
+            else:
+                callback(self)
+
+        def failed(error: Exception) -> None:
+            _log.error("answer failed", exc_info=error)
+            self.is_broken = True
             callback(self)
 
-        self._waits_for.then(known)
+        self._waits_for.then(known, failed)
 
     def abandon(self) -> None:
         self._waits_for.abandon()

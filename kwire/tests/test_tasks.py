@@ -1,6 +1,8 @@
 """Answers that come later: completed once, changed on the way, abandoned."""
 
-from kwire.tasks import Later, now
+import pytest
+
+from kwire.tasks import Later, all_of, now
 
 
 def test_whoever_waits_is_called_with_the_answer() -> None:
@@ -62,3 +64,45 @@ def test_an_answer_that_came_is_not_abandoned() -> None:
     later.abandon()
     assert undone == []
     assert later.value == 5
+
+
+def test_who_waits_is_told_that_an_answer_cannot_be_made_and_who_brings_it_is_not() -> None:
+    later: Later[int] = Later()
+    answers: list[float] = []
+    failures: list[Exception] = []
+    later.map(lambda value: 1 / value).map(str).map(float).then(answers.append, failures.append)
+    later.complete(0)
+    assert answers == []
+    assert [type(error) for error in failures] == [ZeroDivisionError]
+
+
+def test_an_answer_that_cannot_be_made_of_a_known_one_fails_at_once() -> None:
+    with pytest.raises(ZeroDivisionError):
+        now(0).map(lambda value: 1 / value)
+
+
+def test_where_nobody_listens_for_failures_whoever_brings_the_answer_hears_of_it() -> None:
+    later: Later[int] = Later()
+    later.map(lambda value: 1 / value)
+    with pytest.raises(ZeroDivisionError):
+        later.complete(0)
+
+
+def test_one_failure_is_a_failure_of_all_together() -> None:
+    first: Later[int] = Later()
+    second: Later[int] = Later()
+    failures: list[Exception] = []
+    inverses = [later.map(lambda value: 1 / value) for later in (first, second)]
+    all_of(inverses).then(lambda _: None, failures.append)
+    first.complete(0)
+    second.complete(1)
+    assert len(failures) == 1
+
+
+def test_a_failure_that_comes_after_the_end_is_nobodys() -> None:
+    later: Later[int] = Later()
+    failures: list[Exception] = []
+    later.then(lambda _: None, failures.append)
+    later.abandon()
+    later.fail(ZeroDivisionError())
+    assert failures == []

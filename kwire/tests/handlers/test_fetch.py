@@ -19,7 +19,10 @@ from kwire.codec.records.control import marker_key, marker_value
 from kwire.codec.records.record import Record
 from kwire.controller.commands import NewTopic
 from kwire.errors import ErrorCode, KafkaStorageError
+from kwire.handlers.context import Peer, RequestContext
+from kwire.handlers.fetch import handle
 from kwire.replication.partition import Partition
+from kwire.tasks import Later
 from kwire.tests.builders import a_batch
 from kwire.tests.handlers.nodes import OpenNode
 
@@ -415,3 +418,16 @@ def test_a_refusal_reaches_clients_of_every_age(
     assert bool(answer.responses) == mentions_partitions
     if version >= 7:
         assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_bug_that_shows_while_a_fetch_waits_fails_its_answer(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = _request(_topic_of(node, "orders", _from(0)), max_wait_ms=100)
+    later = handle(RequestContext(node.node, NEWEST, "me", Peer("::1", 1, "PLAINTEXT")), request)
+    assert isinstance(later, Later)
+    failures: list[Exception] = []
+    later.then(lambda _: None, failures.append)
+    monkeypatch.setattr(node.node.hosted, "find_by_id", lambda topic_id, index: 1 / 0)
+    node.scheduler.pass_time(100)
+    assert [type(error) for error in failures] == [ZeroDivisionError]

@@ -57,6 +57,18 @@ def test_all_who_wait_in_one_turn_share_one_flush(tmp_path: Path, disk: Disk) ->
     assert log.recovery_point == 5
 
 
+def test_a_bug_of_one_who_waits_keeps_no_answer_from_the_others(
+    tmp_path: Path, disk: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    log, pool, waiting = Directory(tmp_path).log, Pool(), Waiting()
+    commit = GroupCommit(pool, lambda: disk.now)
+    commit.after_flush(log, lambda _: waiting.told.remove(None))
+    waiting.add(commit, log)
+    pool.run()
+    assert waiting.told == [None]
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
 def test_a_slow_disk_is_left_to_a_thread_and_who_comes_meanwhile_shares_the_next_flush(
     tmp_path: Path, disk: Disk
 ) -> None:

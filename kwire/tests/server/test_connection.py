@@ -206,6 +206,44 @@ def test_a_later_answer_that_cannot_be_encoded_hurts_only_its_own_client(
     assert "answer failed" in caplog.text
 
 
+def test_a_later_answer_that_cannot_be_made_ends_its_own_connection_and_is_logged_once(
+    connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def __init__(self) -> None:
+            self.later: Later[int] = Later()
+
+        def answer(self, frame: memoryview) -> LaterAnswer:
+            return LaterAnswer(self.later.map(lambda value: 1 / value), lambda _: framed(b""))
+
+    broken = Broken()
+    client = connect(broken)
+    client.send(b"x")
+    broken.later.complete(0)
+    assert client.is_closed
+    assert [(record.msg, record.exc_info is not None) for record in caplog.records] == [
+        ("answer failed", True)
+    ]
+
+
+def test_a_bug_while_sending_hurts_only_its_own_client(
+    connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Unsendable:
+        def __init__(self) -> None:
+            self.later: Later[None] = Later()
+
+        def answer(self, frame: memoryview) -> LaterAnswer:
+            return LaterAnswer(self.later, lambda _: ([object(), b""], 1))  # type: ignore[list-item]
+
+    unsendable = Unsendable()
+    client = connect(unsendable)
+    client.send(b"x")
+    unsendable.later.complete(None)
+    assert client.is_closed
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
 class _Records:
     """Answers with a slice of a file between two buffers."""
 
