@@ -1,0 +1,54 @@
+"""What Apache Kafka answered, kept in `golden/`: one file for each module of scenarios.
+
+A file is JSON with one line for each step, so that a changed answer is one changed line.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from compat_tests.scenarios.play import Step
+
+GOLDEN = Path(__file__).with_name("golden")
+
+Recording = dict[str, list[Step]]
+"""The steps of every scenario of a module, by the scenario's name."""
+
+
+def load(stem: str) -> Recording:
+    read: dict[str, list[list[Any]]] = json.loads((GOLDEN / f"{stem}.json").read_text())
+    return {name: [Step(*pair) for pair in steps] for name, steps in read.items()}
+
+
+def save(stem: str, recording: Recording) -> None:
+    scenarios = []
+    for name, steps in recording.items():
+        lines = ",\n".join(f"  {json.dumps(step, ensure_ascii=True)}" for step in steps)
+        scenarios.append(f"{json.dumps(name)}: [\n{lines}\n]")
+    (GOLDEN / f"{stem}.json").write_text("{\n" + ",\n".join(scenarios) + "\n}\n")
+
+
+def differences(expected: list[Step], got: list[Step]) -> Iterator[str]:
+    """Each step and field in which the two differ, in words."""
+    for before, after in zip(expected, got, strict=False):
+        if before.asked != after.asked:
+            yield f"{before.asked} was expected, {after.asked} was asked"
+            return
+        for path, wanted, found in _fields(before.answer, after.answer, ""):
+            yield f"{before.asked}{path}: Kafka {wanted}, here {found}"
+    if len(expected) != len(got):
+        yield f"{len(expected)} steps were expected, {len(got)} were taken"
+
+
+def _fields(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key in [*wanted, *(key for key in found if key not in wanted)]:
+            yield from _fields(
+                wanted.get(key, "nothing"), found.get(key, "nothing"), f"{path}.{key}"
+            )
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for number, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from _fields(one, other, f"{path}[{number}]")
+    elif wanted != found:
+        yield path, json.dumps(wanted), json.dumps(found)
