@@ -6,16 +6,15 @@ which is what Kafka's dump tool looks for. Entries of the active segment are in 
 when it is checkpointed, rolled or closed; those of a closed one are loaded when somebody looks
 something up.
 
-There is no checksum. A file that cannot be right counts as empty: looking up then starts at the
-front of the segment, which is slow and correct.
+There is no checksum. `peek` tells a file that cannot be right; an entry that is used is compared
+with the batch it points to, and if it lies, looking up starts at the front of the segment, which is
+slow and correct.
 """
 
 import struct
 import sys
 from array import array
 from bisect import bisect_right
-from itertools import islice
-from operator import ge
 
 from kwire.log.files import append_at, read_if_there, read_last, unlink_if_there
 from kwire.log.index_cache import Columns, IndexCache
@@ -108,7 +107,7 @@ class OffsetIndex:
         offsets, positions = self._growing
         mixed = array("i", bytes(ENTRY_BYTES * (len(offsets) - self._saved)))
         mixed[0::2], mixed[1::2] = offsets[self._saved :], positions[self._saved :]
-        append_at(self.path, _swapped(mixed).tobytes(), self._saved * ENTRY_BYTES)
+        append_at(self.path, swapped(mixed).tobytes(), self._saved * ENTRY_BYTES)
         self._saved = len(offsets)
 
     def freeze(self) -> None:
@@ -142,23 +141,11 @@ class OffsetIndex:
 
     def _read(self) -> Columns:
         data = read_if_there(self.path) or b""
-        mixed = array("i")
-        mixed.frombytes(data[: len(data) - len(data) % ENTRY_BYTES])
-        _swapped(mixed)
-        offsets, positions = mixed[0::2], mixed[1::2]
-        if not rises(offsets) or not rises(positions):
-            return array("i"), array("i")
-        return offsets, positions
+        mixed = swapped(array("i", data[: len(data) - len(data) % ENTRY_BYTES]))
+        return mixed[0::2], mixed[1::2]
 
 
-def rises(column: "array[int]") -> bool:
-    """Whether no number is negative, and each is larger than the one before."""
-    if not column:
-        return True
-    return column[0] >= 0 and not any(map(ge, column, islice(column, 1, None)))
-
-
-def _swapped(column: "array[int]") -> "array[int]":
+def swapped(column: "array[int]") -> "array[int]":
     """From or to big-endian, in place."""
     if sys.byteorder == "little":
         column.byteswap()

@@ -21,9 +21,7 @@ def seek_time(
     for segment in segments:
         if segment.next_offset <= start_offset or segment.max_timestamp < timestamp:
             continue
-        entry = segment.time_index.lookup(timestamp)
-        begin = start_offset if entry is None else max(start_offset, entry[1])
-        for position, header in segment.walk(segment.position_of(begin)):
+        for position, header in segment.walk(_beginning(segment, timestamp, start_offset)):
             if header.base_offset >= end_offset:
                 return None
             if header.max_timestamp < timestamp:
@@ -32,6 +30,19 @@ def seek_time(
             if found is not None:
                 return found if found.offset < end_offset else None
     return None
+
+
+def _beginning(segment: Segment, timestamp: int, start_offset: int) -> int:
+    """The position of a batch before which no record of the range is as young as `timestamp`."""
+    entry = segment.time_index.lookup(timestamp)
+    if entry is not None and entry[1] > start_offset:
+        position = segment.position_of(entry[1])
+        for _, header in segment.walk(position):
+            if header.max_timestamp == entry[0] and header.base_offset <= entry[1]:
+                return position
+            break
+        segment.time_index.distrust()
+    return segment.position_of(start_offset)
 
 
 def newest_record(

@@ -73,12 +73,6 @@ def test_a_file_that_cannot_be_right_counts_for_nothing(tmp_path: Path, data: by
     assert index_at(tmp_path).peek() is None
 
 
-def test_entries_that_do_not_rise_are_not_used(tmp_path: Path) -> None:
-    for entries in ((9, 1, 8, 2), (8, 2, 9, 1)):
-        (tmp_path / "timeindex").write_bytes(struct.pack(">qiqi", *entries))
-        assert len(index_at(tmp_path)) == 0
-
-
 def test_a_distrusted_index_finds_nothing(tmp_path: Path) -> None:
     index = filled(tmp_path)
     index.freeze()

@@ -1,5 +1,6 @@
 """Records found by time, compared with looking through all of them."""
 
+import struct
 from pathlib import Path
 from random import Random
 
@@ -53,6 +54,20 @@ def test_only_records_between_the_start_and_the_end_are_found(tmp_path: Path, se
     newest = max(r.timestamp for r in read_records(log) if start <= r.offset < end)
     found = log.max_timestamp_offset(end_offset=end)
     assert (found and found[:2]) == slowly(log, newest, start, end)
+
+
+@pytest.mark.parametrize("shift", [-3, 3])
+def test_an_index_that_lies_is_not_used(tmp_path: Path, shift: int) -> None:
+    directory = random_log(tmp_path, 1)
+    directory.stop()
+    for path in tmp_path.glob("t-0/*.timeindex"):
+        entries = list(struct.iter_unpack(">qi", path.read_bytes()))
+        lies = [struct.pack(">qi", time, max(0, offset + shift)) for time, offset in entries[:-1]]
+        path.write_bytes(b"".join([*lies, struct.pack(">qi", *entries[-1])]))
+    log = directory.start()
+    for timestamp in range(A_TIMESTAMP - 100, A_TIMESTAMP + 10_200, 501):
+        found = log.offset_for_time(timestamp, end_offset=log.next_offset)
+        assert (found and found[:2]) == slowly(log, timestamp, 0, log.next_offset)
 
 
 def test_the_newest_record_is_the_first_with_the_largest_time(tmp_path: Path) -> None:
