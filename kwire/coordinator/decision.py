@@ -67,10 +67,6 @@ class Decision:
     def write(self, key: bytes, value: bytes | None) -> None:
         self.records.append(StoredRecord(key, value))
 
-    def write_for(self, producer_id: int, epoch: int, key: bytes, value: bytes) -> None:
-        """Write within a transaction; all records of one decision are of the same."""
-        self.records.append(StoredRecord(key, value, producer_id=producer_id, producer_epoch=epoch))
-
     def end_transaction(self, end: TransactionEnd) -> None:
         """Write the marker of a transaction; a decision that does writes nothing else."""
         marker = StoredRecord(

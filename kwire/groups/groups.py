@@ -17,7 +17,7 @@ from kwire.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from kwire.groups import commands, expiry, joining, membership
+from kwire.groups import commands, expiry, joining, membership, transactional
 from kwire.groups.classic import ClassicGroup, GroupState
 from kwire.groups.commands import NO_MEMBER_ID, JoinAnswer
 from kwire.groups.offsets import Offsets, commit, forget
@@ -38,10 +38,14 @@ class _Turn(NamedTuple):
 class Groups:
     """A coordinator's state machine: `decide`, then `apply`. It does no input or output."""
 
-    def __init__(self, config: BrokerConfig, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self, config: BrokerConfig, image: ClusterImage, new_id: Callable[[], str]
+    ) -> None:
         self._config = config
         self._new_id = new_id
         self.groups: dict[str, ClassicGroup] = {}
+        """The classic ones; a group is either here or among the modern ones."""
+        self.modern = ModernGroups(config, image, new_id)
         self.offsets = Offsets()
 
     def decide(self, command: Any, asker: Asker, now_ms: int) -> Decision:
@@ -50,12 +54,12 @@ class Groups:
         return decision
 
     def apply(self, record: StoredRecord) -> None:
-        """Take over one record. What newer protocols store is not ours to understand."""
+        """Take over one record. What other kinds of groups store is not ours to understand."""
         version = version_of(record.key)
         if version in offsets.KEY_VERSIONS:
             group_id = self.offsets.apply(record)
-            if record.value is not None and group_id not in self.groups:
-                self.groups[group_id] = ClassicGroup(group_id)
+            if record.value is not None:
+                self._ensure_group(group_id)
         elif version == group_metadata.KEY_VERSION:
             group_id = group_metadata.read_key(record.key)
             if record.value is None:
@@ -63,6 +67,17 @@ class Groups:
             else:
                 group = self.groups.setdefault(group_id, ClassicGroup(group_id))
                 group.take_over(group_metadata.read_value(record.value))
+        elif version in modern.KEY_VERSIONS:
+            group_id = self.modern.apply(record)
+            if group_id in self.modern.groups:
+                self.groups.pop(group_id, None)
+            elif self.offsets.of(group_id):
+                self._ensure_group(group_id)
+
+    def _ensure_group(self, group_id: str) -> None:
+        """Offsets belong to a group; one that nobody has joined is a classic one."""
+        if group_id not in self.groups and group_id not in self.modern.groups:
+            self.groups[group_id] = ClassicGroup(group_id)
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
         self.offsets.end_transaction(producer_id, is_committed=is_committed)
@@ -77,6 +92,7 @@ class Groups:
                 step.restart_session(member)
             if len(group.members) > self._config.group_max_size:
                 step.start("the group is larger than group.max.size allows")
+        self.modern.loaded(decision, now_ms)
         return decision
 
     def unloaded(self) -> Decision:
@@ -93,12 +109,21 @@ class Groups:
     def find(self, group_id: str) -> ClassicGroup:
         group = self.groups.get(group_id)
         if group is None:
-            raise GroupIdNotFound(f"Group {group_id} not found.")
+            is_modern = group_id in self.modern.groups
+            reason = "is not a classic group" if is_modern else "not found"
+            raise GroupIdNotFound(f"Group {group_id} {reason}.")
         return group
+
+    def _consumer_heartbeat(self, command: commands.ConsumerHeartbeat, turn: _Turn) -> None:
+        classic = self.groups.get(command.group_id)
+        answer = self.modern.heartbeat(command, classic, turn.decision, turn.now_ms)
+        turn.decision.answer(turn.asker, answer)
 
     def _join(self, command: commands.Join, turn: _Turn) -> None:
         group = self.groups.get(command.group_id)
-        if group is not None:
+        if command.group_id in self.modern.groups:
+            self._join_modern(command, turn)
+        elif group is not None:
             step = self._step(group, turn)
             joining.join(step, command, turn.asker, self._new_id)
         elif command.member_id != NO_MEMBER_ID:
@@ -112,15 +137,39 @@ class Groups:
             )
             turn.decision.decides_again = True
 
+    def _join_modern(self, command: commands.Join, turn: _Turn) -> None:
+        """Join a group of the new protocol, or take it back if nobody is in it."""
+        group = self.modern.groups[command.group_id]
+        answer = self.modern.join(group, command, turn.decision, turn.now_ms)
+        if answer is None:
+            turn.decision.decides_again = True
+        else:
+            turn.decision.answer(turn.asker, answer)
+
     def _sync(self, command: commands.Sync, turn: _Turn) -> None:
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            answer = self.modern.sync(found, command, turn.decision, turn.now_ms)
+            turn.decision.answer(turn.asker, answer)
+            return
         step = self._step(self._of_member(command.group_id), turn)
         membership.sync(step, command, turn.asker)
 
     def _heartbeat(self, command: commands.Heartbeat, turn: _Turn) -> None:
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            code = self.modern.classic_heartbeat(found, command, turn.decision, turn.now_ms)
+            turn.decision.answer(turn.asker, code)
+            return
         step = self._step(self._of_member(command.group_id), turn)
         turn.decision.answer(turn.asker, membership.heartbeat(step, command))
 
     def _leave(self, command: commands.Leave, turn: _Turn) -> None:
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            codes = self.modern.leave(found, command, turn.decision, turn.now_ms)
+            turn.decision.answer(turn.asker, codes)
+            return
         step = self._step(self._of_member(command.group_id), turn)
         turn.decision.answer(turn.asker, membership.leave(step, command))
 
@@ -135,6 +184,19 @@ class Groups:
         elif command.generation >= 0:
             raise GroupIdNotFound() if command.knows_missing_groups else IllegalGeneration()
         turn.decision.answer(turn.asker, commit(command, self._config, turn.decision, turn.now_ms))
+
+    def _commit_in_transaction(
+        self, command: transactional.TransactionalCommit, turn: _Turn
+    ) -> None:
+        transactional.check(self.groups.get(command.group_id), command.commit)
+        codes = transactional.commit_in_transaction(
+            command, self._config, turn.decision, turn.now_ms
+        )
+        turn.decision.answer(turn.asker, codes)
+
+    def _end_transaction(self, command: transactional.EndTransaction, turn: _Turn) -> None:
+        turn.decision.end_transaction(command.end)
+        turn.decision.answer(turn.asker, None)
 
     def _delete_offsets(self, command: commands.DeleteOffsets, turn: _Turn) -> None:
         group = self.find(command.group_id)
@@ -234,6 +296,8 @@ _DECIDE: dict[type, Callable[[Groups, Any, _Turn], None]] = {
     commands.Heartbeat: Groups._heartbeat,
     commands.Leave: Groups._leave,
     commands.Commit: Groups._commit,
+    transactional.TransactionalCommit: Groups._commit_in_transaction,
+    transactional.EndTransaction: Groups._end_transaction,
     commands.DeleteOffsets: Groups._delete_offsets,
     commands.DeleteGroup: Groups._delete_group,
     commands.SessionOver: Groups._end_session,

@@ -13,13 +13,13 @@ from kwire.config.broker import BrokerConfig
 from kwire.controller.commands import NewTopic
 from kwire.controller.controller import Controller
 from kwire.controller.image import ImageChange
-from kwire.coordinator.decision import Asker
+from kwire.coordinator.decision import Asker, TransactionEnd
 from kwire.coordinator.runtime import Runtime
 from kwire.errors import ErrorCode, InvalidGroupId, KwireError
 from kwire.log.flush import GroupCommit
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Later, Scheduler, now
-from kwire.types import new_uuid
+from kwire.types import TopicPartition, new_uuid
 
 if TYPE_CHECKING:
     from kwire.groups.commands import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SyncAnswer,
     )
     from kwire.groups.groups import Groups
+    from kwire.groups.transactional import TransactionalCommit
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -110,6 +111,28 @@ class GroupService:
         """Committing for the group without a name is allowed, as it always was."""
         return self._submit(command)
 
+    def commit_in_transaction(
+        self, command: "TransactionalCommit"
+    ) -> Later[list[ErrorCode] | KwireError]:
+        """Commit for a producer's transaction, whose coordinator knows that it does."""
+        if not command.group_id:
+            return now(InvalidGroupId())
+        return self._submit(command)
+
+    def end_transaction(self, index: int, end: TransactionEnd) -> Later[KwireError | None]:
+        """Count or forget what a transaction committed in one partition of the groups' topic."""
+        from kwire.groups.transactional import EndTransaction
+
+        try:
+            shard = self._runtime.shard_at(index)
+        except KwireError as refusal:
+            return now(refusal)
+        return shard.submit(EndTransaction(end))
+
+    def partition_of(self, group_id: str) -> TopicPartition:
+        """Where a group's offsets are written, so that a transaction can end there."""
+        return TopicPartition(OFFSETS_TOPIC, self._runtime.index_of(group_id))
+
     def delete_offsets(self, command: "DeleteOffsets") -> Later[list[ErrorCode] | KwireError]:
         return self._as_member(command)
 
@@ -123,7 +146,9 @@ class GroupService:
         return self._submit(command)
 
     def _submit(
-        self, command: "Join | Sync | Heartbeat | Leave | Commit | DeleteOffsets | DeleteGroup"
+        self,
+        command: "Join | Sync | Heartbeat | Leave | Commit | TransactionalCommit | DeleteOffsets"
+        " | DeleteGroup",
     ) -> Asker:
         try:
             shard = self._runtime.shard_of(command.group_id)

@@ -71,9 +71,8 @@ def test_with_flush_messages_the_answer_waits_for_the_disk(node: OpenNode) -> No
 
 def test_a_transaction_is_open_until_its_marker_was_written(node: OpenNode) -> None:
     journal, partition = _journal(node, codec=1)
-    decision = Decision()
-    decision.write_for(7, 3, b"key", b"value")
-    journal.append(decision.records, NOW_MS)
+    record = StoredRecord(b"key", b"value", producer_id=7, producer_epoch=3)
+    journal.append([record], NOW_MS)
     assert partition.last_stable_offset == 0
     marker = Decision()
     marker.end_transaction(TransactionEnd(7, 3, coordinator_epoch=0, is_commit=True))
