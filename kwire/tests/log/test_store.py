@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -231,6 +233,38 @@ def test_a_directory_without_an_id_takes_the_topics(tmp_path: Path) -> None:
     directory.file("partition.metadata").unlink()
     assert directory.start().next_offset == 3
     assert directory.file("partition.metadata").exists()
+
+
+def test_starts_and_new_partitions_cost_few_calls_for_each_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = dict.fromkeys(("open", "fsync", "fdatasync"), 0)
+
+    def counted(name: str) -> Callable[..., Any]:
+        real = getattr(os, name)
+
+        def call(*arguments: Any) -> Any:
+            calls[name] += 1
+            return real(*arguments)
+
+        return call
+
+    store = LogStore(tmp_path, ManualClock())
+    for name in calls:
+        monkeypatch.setattr(os, name, counted(name))
+    logs = [store.open_or_create("t", index, TOPIC_ID, TopicConfig()) for index in range(10)]
+    assert calls == {"open": 2 * 10, "fsync": 0, "fdatasync": 0}
+    for log in logs:
+        append(log, size_bytes=5000)
+        append(log, size_bytes=5000)
+    store.close()
+    store = LogStore(tmp_path, ManualClock())
+    calls.update(dict.fromkeys(calls, 0))
+    for index in range(10):
+        store.open_or_create("t", index, TOPIC_ID, TopicConfig())
+    # The topic's id, two indexes, epochs, the log, and a snapshot.
+    assert calls == {"open": 6 * 10, "fsync": 0, "fdatasync": 0}
+    store.close()
 
 
 def test_thousands_of_partitions_share_a_few_descriptors(tmp_path: Path) -> None:
