@@ -51,6 +51,7 @@ class Confluent:
             "acks": acks,
             "enable.idempotence": idempotent,
             "linger.ms": 2,
+            "log_level": 0,
             # The broker is to judge sizes, not the client.
             "message.max.bytes": 100_000_000,
             "delivery.timeout.ms": int(PATIENCE_S * 1000),
@@ -180,6 +181,7 @@ class _Reading:
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 100,
+            "log_level": 0,
         }
         self._consumer = Consumer(settings)
 
