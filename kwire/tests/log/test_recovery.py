@@ -1,17 +1,30 @@
 """Starts after clean stops, crashes and damage, compared with what was written."""
 
+import contextlib
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from kwire.errors import KafkaStorageError
 from kwire.log.partition_log import PartitionLog
 from kwire.log.producers import Producers
-from kwire.tests.builders import A_TIMESTAMP, a_batch
-from kwire.tests.log.logs import Directory, append, append_marker, offsets, read_bytes
+from kwire.log.retention import delete_expired
+from kwire.log.trash import Trash
+from kwire.tests.builders import A_TIMESTAMP, a_batch, a_record
+from kwire.tests.log.logs import (
+    Directory,
+    Pool,
+    append,
+    append_marker,
+    offsets,
+    read_bytes,
+    read_records,
+)
 
 LOG = "00000000000000000000.log"
 DERIVED = (".index", ".timeindex", ".txnindex", ".snapshot", "leader-epoch-checkpoint")
@@ -290,3 +303,87 @@ def test_an_empty_directory_of_a_partition_becomes_an_empty_log(tmp_path: Path) 
     log = directory.start()
     assert (log.log_start_offset, log.next_offset) == (0, 0)
     assert append(log).base_offset == 0
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Killer:
+    """Ends the process before a given call that changes a file; a write is torn in the middle."""
+
+    CALLS = ("write", "open", "rename", "unlink", "ftruncate", "truncate")
+
+    def __init__(self, patch: pytest.MonkeyPatch, after: int) -> None:
+        self._left = after
+        for name in self.CALLS:
+            patch.setattr(os, name, self._wrap(name, getattr(os, name)))
+
+    def _wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            is_harmless = name == "open" and not arguments[1] & os.O_CREAT
+            if not is_harmless:
+                self._left -= 1
+                if self._left < 0:
+                    if name == "write":
+                        real(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
+                    raise Killed
+            return real(*arguments)
+
+        return call
+
+
+class Busy:
+    """Some of all that can happen to a log, and what must be in it whenever the process ends."""
+
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
+        self.values: dict[int, bytes] = {}
+        self.must_have: set[int] = set()
+
+    def run(self) -> None:
+        log = self.directory.log
+        self._append(range(12))
+        log.flush()
+        self.directory.store.checkpoint()
+        self._append(range(12, 20))
+        self.must_have -= set(range(9, 20))
+        log.truncate_to(9)
+        self._append(range(20, 30), epoch=1)
+        self.must_have -= set(range(6))
+        log.delete_records_before(6)
+        delete_expired(log, high_watermark=16, now_ms=A_TIMESTAMP, trash=Trash(Pool()))
+        self._append(range(30, 36), epoch=1)
+        log.flush()
+        self.directory.stop()
+
+    def _append(self, numbers: range, epoch: int = 0) -> None:
+        for number in numbers:
+            log = self.directory.log
+            value = b"%d" % number * 100
+            self.values[log.next_offset] = value
+            append(log, [a_record(value=value)], epoch=epoch)
+            self.must_have.add(log.next_offset - 1)
+
+
+@pytest.mark.parametrize("calls", range(0, 200, 2))
+def test_a_log_killed_at_any_moment_has_what_it_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    directory = Directory(tmp_path, segment_bytes=1000, index_interval_bytes=300)
+    busy = Busy(directory)
+    with monkeypatch.context() as patch:
+        Killer(patch, after=calls)
+        with contextlib.suppress(Killed):
+            busy.run()
+    with contextlib.suppress(OSError):
+        directory.crash()
+    for clean in (False, True):
+        log = directory.start()
+        found = {record.offset: record.value for record in read_records(log)}
+        assert list(found) == [*range(log.log_start_offset, log.next_offset)]
+        assert busy.must_have <= found.keys()
+        assert found.items() <= busy.values.items()
+        if clean:
+            append(log)
+        directory.stop()
