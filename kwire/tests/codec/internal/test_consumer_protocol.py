@@ -1,9 +1,12 @@
 """What consumers tell each other, as far as a coordinator reads it."""
 
 import pytest
-from kafka.coordinator.consumer import ConsumerProtocolSubscription
+from kafka.protocol.consumer.metadata import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+)
 
-from kwire.codec.internal.consumer_protocol import subscribed_topics
+from kwire.codec.internal.consumer_protocol import read_assignment, subscribed_topics
 from kwire.codec.primitives import MalformedMessage
 
 
@@ -19,3 +22,17 @@ def test_the_topics_of_every_version_are_read(version: int) -> None:
 def test_what_is_no_subscription_is_refused(metadata: bytes) -> None:
     with pytest.raises(MalformedMessage):
         subscribed_topics(metadata)
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_the_partitions_of_every_version_are_read(version: int) -> None:
+    topics = [ConsumerProtocolAssignment.TopicPartition(topic="t", partitions=[0, 2])]
+    assignment = ConsumerProtocolAssignment(
+        version=version, assigned_partitions=topics, user_data=None
+    )
+    (read,) = read_assignment(assignment.encode(version=version))
+    assert (read.topic, read.partitions) == ("t", [0, 2])
+
+
+def test_without_an_assignment_nothing_is_read() -> None:
+    assert read_assignment(b"") == []
