@@ -116,7 +116,7 @@ class Producers:
         if (
             header.producer_epoch == known.epoch
             and header.base_sequence == known.next_sequence
-            and known.open_since < 0
+            and (known.open_since < 0 or header.attributes & TRANSACTIONAL)
         ):
             return None
         return _check_carefully(known, header)
