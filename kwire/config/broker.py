@@ -34,6 +34,7 @@ from kwire.config.keys import (
     key,
     keys_of,
     long_in,
+    one_of,
     optional_text,
     settings,
     split_list,
@@ -44,6 +45,16 @@ from kwire.errors import InvalidConfig
 
 def _names() -> Parser[tuple[str, ...]]:
     return Parser(ConfigType.LIST, lambda text: tuple(split_list(text)), ",".join)
+
+
+def _assignors(*allowed: str) -> Parser[tuple[str, ...]]:
+    def read(text: str) -> tuple[str, ...]:
+        names = tuple(split_list(text))
+        if not names or len(set(names)) != len(names) or not set(names) <= set(allowed):
+            raise ValueError(f"must name each of {', '.join(allowed)} at most once")
+        return names
+
+    return Parser(ConfigType.LIST, read, ",".join)
 
 
 @settings
@@ -153,8 +164,8 @@ class BrokerConfig:
         "queued.max.request.bytes",
         long_in(),
         default=256 * MIB,
-        doc="""How many bytes of requests and answers may be held for all connections together;
-        reading stops above it. -1 means no limit, which is Kafka's default.""",
+        doc="""How many bytes of large requests that are still arriving may be held for all
+        connections together; above it they wait. -1 means no limit, which is Kafka's default.""",
     )
     connections_max_idle_ms: int = key(
         "connections.max.idle.ms",
@@ -173,18 +184,21 @@ class BrokerConfig:
         "max.connections",
         int_in(0),
         default=INT_MAX,
+        dynamic=True,
         doc="How many connections may be open at once.",
     )
     max_connections_per_ip: int = key(
         "max.connections.per.ip",
         int_in(0),
         default=INT_MAX,
+        dynamic=True,
         doc="How many connections may be open at once from one address.",
     )
     max_connections_per_ip_overrides: Mapping[str, int] = key(
         "max.connections.per.ip.overrides",
         connection_limits(),
         default={},
+        dynamic=True,
         doc="Other limits for some addresses: address:count, comma separated.",
     )
     fetch_max_bytes: int = key(
@@ -223,7 +237,8 @@ class BrokerConfig:
         long_in(),
         default=LONG_MAX,
         importance="high",
-        doc="How often it is checked whether a log is due to be forced to disk.",
+        doc="""Used for topics while log.flush.interval.ms is not set. How often it is checked
+        whether a log is due is no setting in kwire: ten times a second.""",
     )
     log_flush_offset_checkpoint_interval_ms: int = key(
         "log.flush.offset.checkpoint.interval.ms",
@@ -249,18 +264,21 @@ class BrokerConfig:
         "log.cleaner.backoff.ms",
         long_in(0),
         default=15 * SECOND_MS,
+        dynamic=True,
         doc="How long compaction sleeps when there is nothing to compact.",
     )
     log_cleaner_dedupe_buffer_size: int = key(
         "log.cleaner.dedupe.buffer.size",
         long_in(MIB),
         default=128 * MIB,
+        dynamic=True,
         doc="How much memory compaction may use for the keys it has seen.",
     )
     log_cleaner_io_max_bytes_per_second: float = key(
         "log.cleaner.io.max.bytes.per.second",
-        double_in(),
+        double_in(1),
         default=sys.float_info.max,
+        dynamic=True,
         doc="How fast compaction may read and write, taken together.",
     )
     producer_id_expiration_ms: int = key(
@@ -268,6 +286,7 @@ class BrokerConfig:
         int_in(1),
         default=DAY_MS,
         importance="low",
+        dynamic=True,
         doc="How long a partition remembers an idempotent producer that writes no more.",
     )
     producer_id_expiration_check_interval_ms: int = key(
@@ -301,6 +320,62 @@ class BrokerConfig:
         int_in(1),
         default=INT_MAX,
         doc="How many members a group may have.",
+    )
+    group_consumer_session_timeout_ms: int = key(
+        "group.consumer.session.timeout.ms",
+        int_in(1),
+        default=45 * SECOND_MS,
+        doc="How long a member of a group of the new protocol may be silent.",
+    )
+    group_consumer_min_session_timeout_ms: int = key(
+        "group.consumer.min.session.timeout.ms",
+        int_in(1),
+        default=45 * SECOND_MS,
+        doc="`group.consumer.session.timeout.ms` may not be shorter.",
+    )
+    group_consumer_max_session_timeout_ms: int = key(
+        "group.consumer.max.session.timeout.ms",
+        int_in(1),
+        default=60 * SECOND_MS,
+        doc="`group.consumer.session.timeout.ms` may not be longer.",
+    )
+    group_consumer_heartbeat_interval_ms: int = key(
+        "group.consumer.heartbeat.interval.ms",
+        int_in(1),
+        default=5 * SECOND_MS,
+        doc="How often members of groups of the new protocol are to send heartbeats.",
+    )
+    group_consumer_min_heartbeat_interval_ms: int = key(
+        "group.consumer.min.heartbeat.interval.ms",
+        int_in(1),
+        default=5 * SECOND_MS,
+        doc="`group.consumer.heartbeat.interval.ms` may not be shorter.",
+    )
+    group_consumer_max_heartbeat_interval_ms: int = key(
+        "group.consumer.max.heartbeat.interval.ms",
+        int_in(1),
+        default=15 * SECOND_MS,
+        doc="`group.consumer.heartbeat.interval.ms` may not be longer.",
+    )
+    group_consumer_max_size: int = key(
+        "group.consumer.max.size",
+        int_in(1),
+        default=INT_MAX,
+        doc="How many members a group of the new protocol may have.",
+    )
+    group_consumer_assignors: tuple[str, ...] = key(
+        "group.consumer.assignors",
+        _assignors("uniform", "range"),
+        default=("uniform", "range"),
+        doc="""The assignors that members of groups of the new protocol may name. The first one is
+        taken where nobody names any. Kafka's names are taken, and no classes.""",
+    )
+    group_consumer_migration_policy: str = key(
+        "group.consumer.migration.policy",
+        one_of("bidirectional", "upgrade", "downgrade", "disabled"),
+        default="bidirectional",
+        doc="""Which groups with members change their protocol: classic ones when a member of the
+        new protocol joins (upgrade), and back when the last such member is gone (downgrade).""",
     )
     offset_metadata_max_bytes: int = key(
         "offset.metadata.max.bytes",
@@ -340,7 +415,7 @@ class BrokerConfig:
     )
     offsets_topic_segment_bytes: int = key(
         "offsets.topic.segment.bytes",
-        int_in(1),
+        int_in(MIB),
         default=100 * MIB,
         importance="high",
         doc="The segment.bytes that `__consumer_offsets` gets when it is made.",
@@ -358,6 +433,77 @@ class BrokerConfig:
         default=5 * MIB,
         importance="high",
         doc="How many bytes of `__consumer_offsets` are read at once when a coordinator starts.",
+    )
+    transaction_max_timeout_ms: int = key(
+        "transaction.max.timeout.ms",
+        int_in(1),
+        default=15 * MINUTE_MS,
+        importance="high",
+        doc="The longest transaction.timeout.ms that a producer may ask for.",
+    )
+    transactional_id_expiration_ms: int = key(
+        "transactional.id.expiration.ms",
+        int_in(1),
+        default=7 * DAY_MS,
+        importance="high",
+        doc="How long a transactional id is remembered that no producer uses any more.",
+    )
+    transaction_partition_verification_enable: bool = key(
+        "transaction.partition.verification.enable",
+        boolean(),
+        default=True,
+        importance="low",
+        doc="""Whether a partition takes the first records of a transaction only if the coordinator
+        knows that the transaction writes there.""",
+    )
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = key(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        int_in(1),
+        default=10 * SECOND_MS,
+        importance="low",
+        doc="How often transactions are looked for that are open for longer than they may be.",
+    )
+    transaction_remove_expired_transaction_cleanup_interval_ms: int = key(
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        int_in(1),
+        default=60 * MINUTE_MS,
+        importance="low",
+        doc="How often transactional ids are looked for that can be forgotten.",
+    )
+    transaction_state_log_num_partitions: int = key(
+        "transaction.state.log.num.partitions",
+        int_in(1),
+        default=50,
+        importance="high",
+        doc="How many partitions `__transaction_state` gets when it is made.",
+    )
+    transaction_state_log_replication_factor: int = key(
+        "transaction.state.log.replication.factor",
+        int_in(1),
+        default=1,
+        importance="high",
+        doc="How many replicas `__transaction_state` gets when it is made. Kafka's default is 3.",
+    )
+    transaction_state_log_min_isr: int = key(
+        "transaction.state.log.min.isr",
+        int_in(1),
+        default=1,
+        importance="high",
+        doc="The min.insync.replicas that `__transaction_state` gets. Kafka's default is 2.",
+    )
+    transaction_state_log_segment_bytes: int = key(
+        "transaction.state.log.segment.bytes",
+        int_in(1),
+        default=100 * MIB,
+        importance="high",
+        doc="The segment.bytes that `__transaction_state` gets when it is made.",
+    )
+    transaction_state_log_load_buffer_size: int = key(
+        "transaction.state.log.load.buffer.size",
+        int_in(1),
+        default=5 * MIB,
+        importance="high",
+        doc="How many bytes of `__transaction_state` are read at once when a coordinator starts.",
     )
 
 
@@ -462,4 +608,33 @@ def _check(config: BrokerConfig) -> BrokerConfig:
             "max.connections.per.ip can be set to zero only if"
             " max.connections.per.ip.overrides property is set."
         )
+    _check_consumer_groups(config)
     return config
+
+
+def _check_consumer_groups(config: BrokerConfig) -> None:
+    heartbeat_ms = config.group_consumer_heartbeat_interval_ms
+    for name, value, least, most in (
+        (
+            "heartbeat.interval.ms",
+            heartbeat_ms,
+            config.group_consumer_min_heartbeat_interval_ms,
+            config.group_consumer_max_heartbeat_interval_ms,
+        ),
+        (
+            "session.timeout.ms",
+            config.group_consumer_session_timeout_ms,
+            config.group_consumer_min_session_timeout_ms,
+            config.group_consumer_max_session_timeout_ms,
+        ),
+    ):
+        if not least <= value <= most:
+            raise InvalidConfig(
+                f"group.consumer.{name} must not be below group.consumer.min.{name}"
+                f" ({least}) nor above group.consumer.max.{name} ({most})"
+            )
+    if heartbeat_ms >= config.group_consumer_session_timeout_ms:
+        raise InvalidConfig(
+            "group.consumer.heartbeat.interval.ms must be less than"
+            " group.consumer.session.timeout.ms"
+        )

@@ -14,8 +14,7 @@ UNSUPPORTED_TOPIC_KEYS = {
     "remote.log.delete.on.disable": "there is no tiered storage",
 }
 
-_NEW_GROUPS = "only classic groups are there yet"
-_TRANSACTIONS = "transactions are not there yet"
+_NEW_GROUPS = "only groups of consumers are there yet"
 _ONE_NODE = "one node does not replicate"
 _SECURITY = "only PLAINTEXT listeners are there yet"
 _NO_PLUGINS = "kwire loads no Java classes"
@@ -23,6 +22,7 @@ _NO_TIERS = "there is no tiered storage"
 _NO_QUOTAS = "there are no quotas yet"
 _NO_KRAFT = "kwire keeps its metadata itself, without a Raft quorum"
 _NO_ZOOKEEPER = "one node needs no ZooKeeper"
+_AT_ONCE = "has no effect in kwire: groups are assigned at once, with the next heartbeat"
 _NO_THREADS = "has no effect in kwire: there is one event loop"
 _NO_JVM = "has no effect in kwire: there is no JVM"
 _NO_PURGATORY = "has no effect in kwire: who waits is dropped at once"
@@ -33,12 +33,18 @@ UNSUPPORTED_BROKER_KEYS = {
     "background.threads": _NO_THREADS,
     "broker.id.generation.enable": "the node's id is given, not generated",
     "client.quota.callback.class": _NO_PLUGINS,
+    "cordoned.log.dirs": "there is one log directory",
     "compression.type.default": "Kafka has no such key; use compression.type",
     "create.topic.policy.class.name": _NO_PLUGINS,
     "early.start.listeners": "every listener starts at once",
     "eligible.leader.replicas.enable": _ONE_NODE,
     "follower.fetch.last.tiered.offset.enable": _NO_TIERS,
     "follower.replication.throttled.rate": _ONE_NODE,
+    "group.consumer.assignment.interval.ms": _AT_ONCE,
+    "group.consumer.assignor.offload.enable": _AT_ONCE,
+    "group.consumer.max.assignment.interval.ms": _AT_ONCE,
+    "group.consumer.min.assignment.interval.ms": _AT_ONCE,
+    "group.consumer.regex.refresh.interval.ms": _AT_ONCE,
     "initial.broker.registration.timeout.ms": _NO_KRAFT,
     "inter.broker.listener.name": _ONE_NODE,
     "inter.broker.protocol.version": _ONE_NODE,
@@ -73,12 +79,14 @@ UNSUPPORTED_BROKER_KEYS = {
     "reserved.broker.max.id": "the node's id is given, not generated",
     "server.max.startup.time.ms": _NO_KRAFT,
     "socket.listen.backlog.size": "the operating system's largest backlog is used",
+    "transaction.two.phase.commit.enable": "two-phase commit is not stable in Kafka yet",
     "unclean.leader.election.interval.ms": _ONE_NODE,
     "unstable.api.versions.enable": "only stable versions are served",
     "unstable.feature.versions.enable": "only stable versions are served",
 }
 
 _UNSUPPORTED_PREFIXES = (
+    ("add.partitions.to.txn.retry.", _ONE_NODE),
     ("alter.log.dirs.replication.quota.", _NO_QUOTAS),
     ("broker.heartbeat.", _NO_KRAFT),
     ("broker.session.", _NO_KRAFT),
@@ -92,7 +100,6 @@ _UNSUPPORTED_PREFIXES = (
     ("controller.", _NO_KRAFT),
     ("delegation.token.", _SECURITY),
     ("group.coordinator.", "has no effect in kwire: coordinators write at once, in the loop"),
-    ("group.consumer.", _NEW_GROUPS),
     ("group.share.", _NEW_GROUPS),
     ("group.streams.", _NEW_GROUPS),
     ("internal.", "internal to Kafka"),
@@ -109,10 +116,9 @@ _UNSUPPORTED_PREFIXES = (
     ("sasl.", _SECURITY),
     ("security.", _SECURITY),
     ("share.", _NEW_GROUPS),
+    ("socket.connection.setup.", _ONE_NODE),
     ("ssl.", _SECURITY),
     ("telemetry.", "clients' telemetry is not collected"),
-    ("transaction.", _TRANSACTIONS),
-    ("transactional.", _TRANSACTIONS),
     ("zookeeper.", _NO_ZOOKEEPER),
 )
 

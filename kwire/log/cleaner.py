@@ -28,6 +28,8 @@ from kwire.tasks import Scheduler
 from kwire.types import TopicPartition
 
 BREATH_BYTES = 64 * 1024
+LONGEST_NAP_S = 0.2
+"""How long a stop may have to wait for a round that is being held up."""
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +114,7 @@ class Cleaner:
         self._cleaned_to = checkpoints.read_offsets(self._checkpoint)
         self._key_map_bytes = key_map_bytes
         self._bytes_per_second = bytes_per_second
-        self._running: tuple[PartitionLog, CompactionJob] | None = None
+        self._running: tuple[PartitionLog, CompactionJob, Pace] | None = None
         self._uncleanable: set[TopicPartition] = set()
 
     def clean_dirtiest(
@@ -133,18 +135,28 @@ class Cleaner:
         self._start(max(worthy, key=lambda dirt: dirt.ratio), done)
         return True
 
+    def reconfigure(self, *, key_map_bytes: int, bytes_per_second: float) -> None:
+        """Other limits, beginning with the next round."""
+        self._key_map_bytes = key_map_bytes
+        self._bytes_per_second = bytes_per_second
+
     def forget(self, topic_partition: TopicPartition) -> None:
         """The log is gone: stop working on it."""
         if self._running is not None and self._running[0].topic_partition == topic_partition:
-            self._running[1].is_cancelled = True
+            self.cancel()
         self._uncleanable.discard(topic_partition)
         if self._cleaned_to.pop(topic_partition, None) is not None:
-            checkpoints.write_offsets(self._checkpoint, self._cleaned_to)
+            try:
+                checkpoints.write_offsets(self._checkpoint, self._cleaned_to)
+            except OSError as error:
+                # The next round writes it again; a full disk must not keep a topic from going.
+                _log.warning("cannot write %s: %s", checkpoints.CLEANED, error)
 
     def cancel(self) -> None:
         """Give up the round that is under way; a stop does not wait for it."""
         if self._running is not None:
-            self._running[1].is_cancelled = True
+            _, job, pace = self._running
+            job.is_cancelled = pace.is_over = True
 
     def _may_clean(self, log: PartitionLog) -> bool:
         return (
@@ -165,7 +177,7 @@ class Cleaner:
         log = dirt.log
         pace = Pace(self._bytes_per_second, self._clock.monotonic)
         job = plan(dirt, self._clock.now_ms(), self._key_map_bytes, pace.worked)
-        self._running = log, job
+        self._running = log, job, pace
 
         def finish(outcome: Prepared | Exception) -> None:
             self._running = None
@@ -247,6 +259,8 @@ class Pace:
         self._sleep = sleep
         self._since = monotonic()
         self._unpaid_bytes = 0
+        self.is_over = False
+        """Set when nobody wants the work any longer: it is held up no more."""
 
     def worked(self, size_bytes: int) -> None:
         self._unpaid_bytes += size_bytes
@@ -254,6 +268,10 @@ class Pace:
             return
         due_s = self._unpaid_bytes / self._bytes_per_second
         now = self._monotonic()
-        self._sleep(max(0.0, self._since + due_s - now))
+        wait_s = max(0.0, self._since + due_s - now)
+        self._sleep(min(wait_s, LONGEST_NAP_S))
+        while wait_s > LONGEST_NAP_S and not self.is_over:
+            wait_s -= LONGEST_NAP_S
+            self._sleep(min(wait_s, LONGEST_NAP_S))
         self._since = max(now, self._since + due_s)
         self._unpaid_bytes = 0

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
 from kwire.controller.image import ImageChange
+from kwire.errors import KafkaStorageError
 from kwire.log.cleaner import Cleaner
 from kwire.log.compaction import Prepared
 from kwire.log.flush import BackgroundFlush, GroupCommit, is_flush_due
@@ -61,25 +62,33 @@ class Duties:
     def start(self) -> None:
         config = self._config
         delay_ms = config.log_initial_task_delay_ms
-        self._every(self.expire, config.log_retention_check_interval_ms, delay_ms)
+        self._every(self.expire, lambda: config.log_retention_check_interval_ms, delay_ms)
         # One write covers both checkpoints, so the more frequent of the two sets the pace.
         checkpoint_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,
             config.log_flush_start_offset_checkpoint_interval_ms,
         )
-        self._every(self.checkpoint, checkpoint_ms, delay_ms)
-        self._every(self.flush_due, FLUSH_SWEEP_MS)
-        self._every(self.flush_closed, CLOSED_SWEEP_MS)
-        self._every(self.remove_condemned, REMOVAL_SWEEP_MS)
-        self._every(self.forget_producers, config.producer_id_expiration_check_interval_ms)
+        self._every(self.checkpoint, lambda: checkpoint_ms, delay_ms)
+        self._every(self.flush_due, lambda: FLUSH_SWEEP_MS)
+        self._every(self.flush_closed, lambda: CLOSED_SWEEP_MS)
+        self._every(self.remove_condemned, lambda: REMOVAL_SWEEP_MS)
+        self._every(self.forget_producers, lambda: config.producer_id_expiration_check_interval_ms)
         if config.log_cleaner_enable:
-            self._every(self.compact, config.log_cleaner_backoff_ms)
+            self._every(self.compact, lambda: self._config.log_cleaner_backoff_ms)
 
     def stop(self) -> None:
         self._is_over = True
         self._cleaner.cancel()
         for timer in self._timers.values():
             timer.cancel()
+
+    def reconfigure(self, config: BrokerConfig) -> None:
+        """Settings that a client may change while the broker runs."""
+        self._config = config
+        self._cleaner.reconfigure(
+            key_map_bytes=config.log_cleaner_dedupe_buffer_size,
+            bytes_per_second=config.log_cleaner_io_max_bytes_per_second,
+        )
 
     def follow(self, change: ImageChange) -> None:
         """A topic that was deleted may come again: what compaction knew of it must not."""
@@ -89,15 +98,20 @@ class Duties:
 
     def expire(self) -> None:
         """Retention: drop the segments that nothing keeps any longer."""
-        now_ms = self._clock.now_ms()
         for partition in self._hosted:
             before = partition.log.log_start_offset
-            delete_expired(
-                partition.log,
-                high_watermark=partition.high_watermark,
-                now_ms=now_ms,
-                trash=self._trash,
-            )
+            try:
+                delete_expired(
+                    partition.log,
+                    high_watermark=partition.high_watermark,
+                    now_ms=self._clock.now_ms(),
+                    trash=self._trash,
+                )
+            except (KafkaStorageError, OSError) as error:
+                # The others need their room no less.
+                _log.error(
+                    "retention failed partition=%s: %s", partition.log.topic_partition, error
+                )
             if partition.log.log_start_offset != before:
                 partition.wake()
 
@@ -139,7 +153,7 @@ class Duties:
             partition.log.producers.expire(now_ms, self._config.producer_id_expiration_ms)
 
     def _every(
-        self, duty: Callable[[], None], interval_ms: int, first_ms: int | None = None
+        self, duty: Callable[[], None], interval_ms: Callable[[], int], first_ms: int | None = None
     ) -> None:
         """Run a duty again and again, `interval_ms` after it last ended."""
         name = duty.__name__
@@ -150,10 +164,10 @@ class Duties:
             except Exception:
                 _log.exception("duty failed duty=%s", name)
             if not self._is_over:
-                pause_ms = max(interval_ms, SHORTEST_PAUSE_MS)
+                pause_ms = max(interval_ms(), SHORTEST_PAUSE_MS)
                 self._timers[name] = self._scheduler.call_later(pause_ms / 1000, run)
 
-        wait_ms = interval_ms if first_ms is None else first_ms
+        wait_ms = interval_ms() if first_ms is None else first_ms
         self._timers[name] = self._scheduler.call_later(wait_ms / 1000, run)
 
 

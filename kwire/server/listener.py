@@ -87,6 +87,10 @@ class Listeners:
             self._loop.add_reader(sock, self._accept, sock, name)
         self._sweep_timer = self._loop.call_later(SWEEP_S, self._sweep)
 
+    def reconfigure(self, config: BrokerConfig) -> None:
+        """Limits that changed hold for whoever comes from now on; nobody is sent away."""
+        self._config = config
+
     def stop_accepting(self) -> None:
         for sock, _ in self._sockets:
             self._loop.remove_reader(sock)

@@ -5,17 +5,22 @@ from pathlib import Path
 import pytest
 
 from kwire.app import App
+from kwire.config.broker import BrokerConfig
 from kwire.config.layered import load
-from kwire.controller.commands import NewTopic
+from kwire.controller.commands import ConfigChange, NewTopic, Operation, Scope, Setting
 from kwire.log.directory import ForeignDirectory
+from kwire.replication.duties import Duties
+from kwire.replication.fetch_sessions import NO_SESSION, Wanted
+from kwire.server.listener import Listeners
 from kwire.types import new_uuid, uuid_text
 
 
-def an_app(directory: Path, *, node_id: int = 1) -> App:
+def an_app(directory: Path, *, node_id: int = 1, **settings: str) -> App:
     file = {
         "node.id": str(node_id),
         "log.dirs": str(directory),
         "listeners": "PLAINTEXT://localhost:0",
+        **{name.replace("_", "."): value for name, value in settings.items()},
     }
     return App(load(file=file))
 
@@ -80,3 +85,34 @@ def test_leader_epochs_stay_after_a_clean_stop_and_rise_after_any_other(tmp_path
         if not is_clean:
             (tmp_path / ".kafka_cleanshutdown").unlink()
     assert epochs == [0, 0, 1]
+
+
+def test_settings_that_a_client_changes_are_in_force_at_once_and_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, int]] = []
+    for room in (Duties, Listeners):
+
+        def reconfigure(room: object, config: BrokerConfig) -> None:
+            told.append((type(room).__name__, config.max_connections))
+
+        monkeypatch.setattr(room, "reconfigure", reconfigure)
+    app = an_app(tmp_path)
+    app.start()
+    setting = Setting(Operation.SET, "max.connections", "77")
+    app.controller.alter_configs([ConfigChange(Scope.BROKER, "1", [setting])])
+    assert told == [("Duties", 77), ("Listeners", 77)]
+    app.close()
+    app = an_app(tmp_path)
+    app.start()
+    app.close()
+    assert told == 2 * [("Duties", 77), ("Listeners", 77)]
+
+
+def test_as_many_fetch_sessions_are_remembered_as_the_settings_say(tmp_path: Path) -> None:
+    app = an_app(tmp_path, max_incremental_fetch_session_cache_slots="1")
+    sessions = app.node.fetch_sessions
+    wanted = [Wanted("t", b"", 0, 0, 100)]
+    plans = [sessions.plan(0, 0, wanted, (), uses_topic_ids=False) for _ in range(2)]
+    app.close()
+    assert [plan.session_id == NO_SESSION for plan in plans] == [False, True]

@@ -76,6 +76,19 @@ def test_the_listeners_of_a_kraft_controller_are_left_out() -> None:
             {"log.cleaner.min.compaction.lag.ms": "9", "log.cleaner.max.compaction.lag.ms": "1"},
             "conflict topic config setting",
         ),
+        ({"group.consumer.session.timeout.ms": "44999"}, "must not be below"),
+        ({"group.consumer.session.timeout.ms": "60001"}, "nor above"),
+        ({"group.consumer.heartbeat.interval.ms": "4999"}, "must not be below"),
+        ({"group.consumer.heartbeat.interval.ms": "15001"}, "nor above"),
+        (
+            {
+                "group.consumer.heartbeat.interval.ms": "45000",
+                "group.consumer.max.heartbeat.interval.ms": "45000",
+            },
+            "must be less than group.consumer.session.timeout.ms",
+        ),
+        ({"group.consumer.assignors": "uniform,org.example.Mine"}, "at most once"),
+        ({"group.consumer.assignors": ""}, "at most once"),
     ],
 )
 def test_what_cannot_be_is_refused(texts: dict[str, str], words: str) -> None:

@@ -59,6 +59,27 @@ def test_a_running_broker_takes_new_defaults_for_topics() -> None:
     check_dynamic(Layers(), {"log.retention.ms": "5", "message.max.bytes": "1000"})
 
 
+def test_a_running_broker_takes_other_limits() -> None:
+    texts = {
+        "log.cleaner.backoff.ms": "1",
+        "log.cleaner.dedupe.buffer.size": "2000000",
+        "log.cleaner.io.max.bytes.per.second": "3.5",
+        "max.connections": "4",
+        "max.connections.per.ip": "5",
+        "max.connections.per.ip.overrides": "10.0.0.1:6",
+        "producer.id.expiration.ms": "7",
+    }
+    check_dynamic(Layers(), texts)
+    config = Layers().with_dynamic(default=texts).broker
+    assert config.log_cleaner_backoff_ms == 1
+    assert config.log_cleaner_dedupe_buffer_size == 2_000_000
+    assert config.log_cleaner_io_max_bytes_per_second == 3.5
+    assert config.max_connections == 4
+    assert config.max_connections_per_ip == 5
+    assert config.max_connections_per_ip_overrides == {"10.0.0.1": 6}
+    assert config.producer_id_expiration_ms == 7
+
+
 @pytest.mark.parametrize(
     ("texts", "error", "words"),
     [

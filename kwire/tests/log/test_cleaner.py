@@ -1,5 +1,7 @@
 """Rounds of compaction, from measuring dirt to what readers find afterwards."""
 
+import errno
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -10,7 +12,8 @@ import pytest
 from kwire.codec.records.batch import each_batch
 from kwire.codec.records.record import Record
 from kwire.config.keys import MIB
-from kwire.log.cleaner import Cleaner, Pace, measure
+from kwire.log import checkpoints
+from kwire.log.cleaner import BREATH_BYTES, LONGEST_NAP_S, Cleaner, Pace, measure
 from kwire.log.compaction import Prepared
 from kwire.log.partition_log import PartitionLog
 from kwire.log.trash import Trash
@@ -262,5 +265,49 @@ def test_a_pace_gives_way_and_keeps_to_its_rate() -> None:
     pace = Pace(100_000, lambda: now[0], sleep)
     for _ in range(30):
         pace.worked(10_000)
-    assert len(slept) == 4
+    assert max(slept) == LONGEST_NAP_S
     assert now[0] == pytest.approx(2.8)
+
+
+def test_a_pace_holds_nobody_up_whose_work_is_not_wanted_any_longer() -> None:
+    slept = list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        pace.is_over = True
+
+    pace = Pace(1, lambda: 0.0, sleep)
+    pace.worked(BREATH_BYTES)
+    assert slept == [LONGEST_NAP_S]
+
+
+def test_limits_that_changed_count_from_the_next_round_on(tmp_path: Path) -> None:
+    directory = compacted(tmp_path)
+    fill(directory.log, 4)
+    pool = Pool()
+    cleaner = Cleaner(pool, directory.clock, Trash(pool), directory.path, key_map_bytes=MIB)
+    cleaner.reconfigure(key_map_bytes=1, bytes_per_second=1e9)
+    outcomes = list[Prepared | None]()
+    assert cleaner.clean_dirtiest([(directory.log, directory.log.next_offset)], outcomes.append)
+    pool.run()
+    (outcome,) = outcomes
+    assert outcome is not None
+    assert outcome.cleaned_to < directory.log.active.base_offset
+
+
+def test_a_full_disk_keeps_no_log_from_being_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = compacted(tmp_path)
+    fill(directory.log, 4)
+    pool = Pool()
+    cleaner = Cleaner(pool, directory.clock, Trash(pool), directory.path, key_map_bytes=MIB)
+    cleaner.clean_dirtiest([(directory.log, directory.log.next_offset)])
+    pool.run()
+
+    def refuse(path: str, offsets: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(checkpoints, "write_offsets", refuse)
+    cleaner.forget(directory.log.topic_partition)
+    assert "No space left" in caplog.text

@@ -20,6 +20,7 @@ from kwire.tests.builders import A_TIMESTAMP, a_batch, a_record, some_records
 
 PLAIN = TopicConfig()
 COMPACTED = replace(PLAIN, cleanup_policy=frozenset({"compact"}))
+SOME_PROSE = b" ".join(b"%d bottles, %d of them empty" % (n * 37 % 101, n) for n in range(2000))
 CODECS = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 
 
@@ -104,6 +105,25 @@ def test_a_batch_is_stored_with_the_topics_codec(sent: int, stored: str) -> None
     assert crc_holds(checked.batch, checked.header)
     assert list(each_record(checked.batch, checked.header)) == records
     assert (checked.batch == batch) == (sent == CODECS[stored])
+
+
+@pytest.mark.parametrize(
+    ("codec", "hardly", "hard"),
+    [
+        ("gzip", {"compression_gzip_level": 1}, {"compression_gzip_level": 9}),
+        ("lz4", {"compression_lz4_level": 1}, {"compression_lz4_level": 17}),
+        ("zstd", {"compression_zstd_level": -100}, {"compression_zstd_level": 19}),
+    ],
+)
+def test_the_topic_says_how_hard_its_codec_tries(
+    codec: str, hardly: dict[str, int], hard: dict[str, int]
+) -> None:
+    sizes = []
+    for level in (hardly, hard):
+        batch = a_batch([a_record(value=SOME_PROSE)])
+        config = replace(PLAIN, compression_type=codec, **level)  # type: ignore[arg-type]  # ints
+        sizes.append(check(batch, config).header.batch_length)
+    assert sizes[0] > sizes[1]
 
 
 def test_a_recompressed_batch_may_also_get_the_brokers_time() -> None:

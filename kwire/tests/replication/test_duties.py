@@ -1,7 +1,9 @@
 """What a broker does by the clock."""
 
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from kwire.clock import ManualClock
 from kwire.config.broker import BrokerConfig
 from kwire.controller.image import ImageChange
+from kwire.errors import KafkaStorageError
 from kwire.log.flush import GroupCommit
 from kwire.log.store import LogStore
 from kwire.replication.duties import Duties
@@ -16,21 +19,37 @@ from kwire.replication.hosted import Hosted
 from kwire.replication.partition import Partition
 from kwire.tests.builders import A_TIMESTAMP, a_batch
 from kwire.tests.handlers.nodes import ManualScheduler
-from kwire.tests.replication.images import a_topic
+from kwire.tests.replication.images import a_state, a_topic
 
 SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
 
 
+Begin = Callable[..., Duties]
+
+
 @pytest.fixture
-def duties(
+def begin(
     hosted: Hosted, log_store: LogStore, scheduler: ManualScheduler, clock: ManualClock
-) -> Iterator[Duties]:
-    group_commit = GroupCommit(scheduler, clock.monotonic)
-    made = Duties(BrokerConfig(), hosted, log_store, group_commit, scheduler, clock)
-    made.start()
-    yield made
-    made.stop()
+) -> Iterator[Begin]:
+    """Begin the duties of a broker with some settings."""
+    begun: list[Duties] = []
+
+    def begin_with(**settings: Any) -> Duties:
+        group_commit = GroupCommit(scheduler, clock.monotonic)
+        config = replace(BrokerConfig(), **settings)
+        begun.append(Duties(config, hosted, log_store, group_commit, scheduler, clock))
+        begun[-1].start()
+        return begun[-1]
+
+    yield begin_with
+    for one in begun:
+        one.stop()
+
+
+@pytest.fixture
+def duties(begin: Begin) -> Duties:
+    return begin()
 
 
 def _host(hosted: Hosted, **config: str) -> Partition:
@@ -56,6 +75,42 @@ def test_old_segments_go_and_readers_learn_of_it(
     _append(partition)
     scheduler.pass_time(31 * SECOND_MS)
     assert partition.log.log_start_offset == 2
+
+
+def test_retention_comes_when_the_settings_say(
+    begin: Begin, hosted: Hosted, scheduler: ManualScheduler
+) -> None:
+    begin(log_initial_task_delay_ms=2_000, log_retention_check_interval_ms=5_000)
+    partition = _host(hosted, retention_ms="1")
+    starts = []
+    for wait_ms in (1_900, 200, 4_800, 300):
+        _append(partition)
+        scheduler.pass_time(wait_ms)
+        starts.append(partition.log.log_start_offset)
+    assert starts == [0, 2, 2, 4]
+
+
+def test_a_partition_that_cannot_be_cleared_keeps_none_of_the_others(
+    duties: Duties,
+    hosted: Hosted,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    topic = a_topic("orders", a_state(), a_state(), config={"retention.ms": "1"})
+    hosted.apply(ImageChange(topics=(topic,)))
+    stuck, other = hosted.find("orders", 0), hosted.find("orders", 1)
+    _append(stuck)
+    _append(other)
+    clock.advance(10)
+
+    def refuse(gone: object) -> None:
+        raise KafkaStorageError("no")
+
+    monkeypatch.setattr(stuck.log, "remove_segments", refuse)
+    duties.expire()
+    assert [stuck.log.log_start_offset, other.log.log_start_offset] == [0, 1]
+    assert "retention failed partition=orders-0" in caplog.text
 
 
 @pytest.mark.usefixtures("duties")
@@ -90,6 +145,28 @@ def test_checkpoints_are_written(
     assert "orders 0 1" in text
 
 
+@pytest.mark.parametrize(
+    "sooner",
+    [
+        "log_flush_offset_checkpoint_interval_ms",
+        "log_flush_start_offset_checkpoint_interval_ms",
+    ],
+)
+def test_the_more_frequent_checkpoint_sets_the_pace(
+    begin: Begin, hosted: Hosted, scheduler: ManualScheduler, log_store: LogStore, sooner: str
+) -> None:
+    begin(log_initial_task_delay_ms=0, **{sooner: 3_000})
+    partition = _host(hosted)
+    scheduler.pass_time(100)
+    _append(partition)
+    partition.log.flush()
+    checkpoint = log_store.directory / "recovery-point-offset-checkpoint"
+    scheduler.pass_time(2_800)
+    assert "orders 0 0" in checkpoint.read_text()
+    scheduler.pass_time(300)
+    assert "orders 0 1" in checkpoint.read_text()
+
+
 @pytest.mark.usefixtures("duties")
 def test_directories_of_deleted_topics_go_after_a_while(
     hosted: Hosted, scheduler: ManualScheduler, log_store: LogStore
@@ -115,6 +192,19 @@ def test_silent_producers_are_forgotten(
     assert len(partition.log.producers) == 0
 
 
+def test_producers_are_forgotten_when_the_settings_say(
+    begin: Begin, hosted: Hosted, scheduler: ManualScheduler
+) -> None:
+    duties = begin(producer_id_expiration_check_interval_ms=1_000)
+    partition = _host(hosted)
+    _append(partition, producer_id=7, producer_epoch=0)
+    scheduler.pass_time(5_000)
+    assert len(partition.log.producers) == 1
+    duties.reconfigure(replace(BrokerConfig(), producer_id_expiration_ms=4_000))
+    scheduler.pass_time(1_000)
+    assert len(partition.log.producers) == 0
+
+
 def test_a_duty_that_fails_is_logged_and_comes_again(
     duties: Duties,
     scheduler: ManualScheduler,
@@ -135,6 +225,51 @@ def test_nothing_happens_after_the_end(duties: Duties, scheduler: ManualSchedule
     duties.stop()
     scheduler.pass_time(0)
     assert scheduler.timers == []
+
+
+def _host_dirty(hosted: Hosted) -> Partition:
+    partition = _host(
+        hosted, cleanup_policy="compact", min_cleanable_dirty_ratio="0", segment_bytes="1048576"
+    )
+    _append(partition, 3)
+    partition.log.roll()
+    return partition
+
+
+def _was_compacted(log_store: LogStore) -> bool:
+    return (log_store.directory / "cleaner-offset-checkpoint").exists()
+
+
+def test_compaction_can_be_switched_off(
+    begin: Begin, hosted: Hosted, log_store: LogStore, scheduler: ManualScheduler
+) -> None:
+    begin(log_cleaner_enable=False)
+    _host_dirty(hosted)
+    scheduler.pass_time(16 * SECOND_MS)
+    assert not _was_compacted(log_store)
+
+
+def test_compaction_sleeps_for_as_long_as_it_is_told_to_now(
+    begin: Begin, hosted: Hosted, log_store: LogStore, scheduler: ManualScheduler
+) -> None:
+    duties = begin(log_cleaner_backoff_ms=1_000)
+    duties.reconfigure(replace(BrokerConfig(), log_cleaner_backoff_ms=4_000))
+    scheduler.pass_time(1_100)
+    _host_dirty(hosted)
+    scheduler.pass_time(3_800)
+    assert not _was_compacted(log_store)
+    scheduler.pass_time(200)
+    assert _was_compacted(log_store)
+
+
+def test_compaction_keeps_to_the_memory_that_it_may_use_now(
+    duties: Duties, hosted: Hosted, scheduler: ManualScheduler, caplog: pytest.LogCaptureFixture
+) -> None:
+    duties.reconfigure(replace(BrokerConfig(), log_cleaner_dedupe_buffer_size=1))
+    _host_dirty(hosted)
+    with caplog.at_level(logging.INFO):
+        scheduler.pass_time(16 * SECOND_MS)
+    assert caplog.text.count("compacted topic_partition=orders-0") == 3
 
 
 def test_compaction_forgets_a_topic_that_was_deleted(

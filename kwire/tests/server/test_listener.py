@@ -119,6 +119,39 @@ def test_each_address_has_its_own_limit(hall: _Hall, caplog: pytest.LogCaptureFi
     assert "max.connections.per.ip" in caplog.text
 
 
+def test_limits_that_changed_hold_for_whoever_comes_next(hall: _Hall) -> None:
+    hall.open()
+    first, second = hall.come(), hall.come("127.0.0.2")
+    hall.listeners.reconfigure(replace(BrokerConfig(), max_connections=2))
+    assert hall.is_open(first)
+    assert hall.is_open(second)
+    assert not hall.is_open(hall.come())
+    hall.listeners.reconfigure(replace(BrokerConfig(), max_connections_per_ip=1))
+    assert not hall.is_open(hall.come())
+    assert hall.is_open(hall.come("127.0.0.3"))
+
+
+@pytest.mark.parametrize("name", ["send", "receive"])
+def test_the_buffers_of_a_connection_have_the_size_that_is_set(
+    hall: _Hall, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    option = {"send": socket.SO_SNDBUF, "receive": socket.SO_RCVBUF}[name]
+    sizes: list[int] = []
+    set_option = socket.socket.setsockopt
+
+    def note(sock: socket.socket, level: int, which: int, value: int) -> None:
+        if (level, which) == (socket.SOL_SOCKET, option):
+            sizes.append(value)
+        set_option(sock, level, which, value)
+
+    hall.open(**{f"socket_{name}_buffer_bytes": 12_345})
+    monkeypatch.setattr(socket.socket, "setsockopt", note)
+    hall.come()
+    hall.listeners.reconfigure(replace(BrokerConfig(), **{f"socket_{name}_buffer_bytes": -1}))  # type: ignore[arg-type]  # ints
+    hall.come()
+    assert sizes == [12_345]
+
+
 def test_a_client_that_says_nothing_is_let_go(hall: _Hall) -> None:
     hall.open(kwire_first_request_timeout_ms=5_000)
     silent, chatty = hall.come(), hall.come()
