@@ -193,12 +193,6 @@ class PartitionLog:
         self._must_sync(*closed.paths()[1:])
         return self._segments.active
 
-    def roll_if_due(self) -> None:
-        """Roll an active segment that has been open for longer than `segment.ms`."""
-        segment = self.active
-        if segment.size_bytes and not self.is_failed and self._roll_rule.is_old(segment):
-            self.roll()
-
     def delete_records_before(self, offset: int) -> int:
         """Advance the start of the log; whole segments below it can then be removed."""
         if offset > self.next_offset or offset < 0:

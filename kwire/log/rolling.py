@@ -21,8 +21,12 @@ class RollRule:
     def start(self, config: TopicConfig) -> None:
         """A new segment, or other settings. Jitter keeps partitions from rolling all at once."""
         self._config = config
-        jitter_ms = min(config.segment_jitter_ms, config.segment_ms)
-        self._max_age_ms = config.segment_ms - (random.randrange(jitter_ms + 1) if jitter_ms else 0)
+        age_ms = config.segment_ms
+        if "compact" in config.cleanup_policy:
+            # Only closed segments are compacted, so this one must be closed before it is overdue.
+            age_ms = min(age_ms, config.max_compaction_lag_ms)
+        jitter_ms = min(config.segment_jitter_ms, age_ms)
+        self._max_age_ms = age_ms - (random.randrange(jitter_ms + 1) if jitter_ms else 0)
 
     def is_due(self, segment: Segment, next_offset: int, header: BatchHeader) -> bool:
         """Whether a batch that would land at `next_offset` belongs in the next segment."""

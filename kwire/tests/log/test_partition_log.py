@@ -187,17 +187,6 @@ def test_a_segment_is_rolled_by_the_times_of_its_records(tmp_path: Path) -> None
     assert [segment.base_offset for segment in log.segments] == [0, 2]
 
 
-def test_a_segment_without_new_records_is_rolled_by_the_clock(tmp_path: Path) -> None:
-    directory = Directory(tmp_path, segment_ms=1000)
-    append(directory.log)
-    directory.log.roll_if_due()
-    assert len(directory.log.segments) == 1
-    directory.clock.advance(1001)
-    directory.log.roll_if_due()
-    directory.log.roll_if_due()
-    assert [segment.base_offset for segment in directory.log.segments] == [0, 1]
-
-
 @pytest.mark.parametrize("clean", [True, False])
 def test_the_start_set_by_delete_records_survives_a_restart(tmp_path: Path, clean: bool) -> None:
     directory = Directory(tmp_path)

@@ -1,5 +1,7 @@
 """When the active segment is closed."""
 
+from dataclasses import replace
+
 from kwire.clock import ManualClock
 from kwire.codec.records.batch import BatchHeader
 from kwire.config.topic import TopicConfig
@@ -46,6 +48,15 @@ def test_a_segment_is_old_by_the_times_of_its_records() -> None:
     config = TopicConfig(segment_ms=1000)
     assert not is_due(a_segment(), config, header=HEADER._replace(max_timestamp=A_TIMESTAMP + 1000))
     assert is_due(a_segment(), config, header=HEADER._replace(max_timestamp=A_TIMESTAMP + 1001))
+
+
+def test_a_segment_of_a_compacted_topic_is_closed_before_it_must_have_been_compacted() -> None:
+    late = HEADER._replace(max_timestamp=A_TIMESTAMP + 1001)
+    config = TopicConfig(max_compaction_lag_ms=1000)
+    assert not is_due(a_segment(), config, header=late)
+    compacted = replace(config, cleanup_policy=frozenset({"compact"}))
+    assert is_due(a_segment(), compacted, header=late)
+    assert not is_due(a_segment(), compacted, header=late._replace(max_timestamp=A_TIMESTAMP + 999))
 
 
 def test_without_times_a_segment_is_old_by_the_clock() -> None:
