@@ -9,7 +9,7 @@ import logging
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwire.codec import apis
 from kwire.codec.apis import Api
@@ -19,12 +19,21 @@ from kwire.errors import ErrorCode, KwireError
 from kwire.handlers.context import HangUp, Node, Peer, RequestContext
 from kwire.handlers.table import ROUTES
 from kwire.server.outbox import Piece
+from kwire.server.repeats import RepeatedFetch, RepeatedProduce, learn_fetch, learn_produce
 from kwire.tasks import Later, Scheduler
 
 _start = struct.Struct(">Iih").unpack_from
 _START_BYTES = 10
 _pack_head = struct.Struct(">ii").pack
 _pack_flexible_head = struct.Struct(">iix").pack
+
+LESSONS = 16
+"""How often a connection may change what it repeats before we stop learning it anew."""
+
+_LEARNERS: dict[Api, Callable[..., RepeatedProduce | RepeatedFetch | None]] = {
+    apis.PRODUCE: learn_produce,
+    apis.FETCH: learn_fetch,
+}
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +51,7 @@ class Lane:
         "handle",
         "head_bytes",
         "is_flexible",
+        "learn",
         "pack_head",
         "refuse",
         "version",
@@ -54,6 +64,7 @@ class Lane:
         self.is_flexible = api.is_flexible(version)
         self.decode = api.decode_request(version)
         self.encode = api.encode_response(version)
+        self.learn = _LEARNERS.get(api)
         self.handle = route.handle
         self.refuse = route.refuse
         self.pack_head = _pack_head
@@ -116,10 +127,27 @@ class Dispatch:
         return Conversation(self._node, self._lanes, peer)
 
 
+class _Known(NamedTuple):
+    """A request that may come again, and what it needs then."""
+
+    repeated: RepeatedProduce | RepeatedFetch
+    lane: Lane
+    ctx: RequestContext
+
+
 class Conversation:
     """The requests of one connection, one after the other."""
 
-    __slots__ = ("_client_id", "_client_id_bytes", "_contexts", "_lanes", "_node", "_peer")
+    __slots__ = (
+        "_client_id",
+        "_client_id_bytes",
+        "_contexts",
+        "_lanes",
+        "_lessons_left",
+        "_node",
+        "_peer",
+        "_repeats",
+    )
 
     def __init__(self, node: Node, lanes: dict[int, Lane], peer: Peer) -> None:
         self._node = node
@@ -129,11 +157,21 @@ class Conversation:
         self._client_id: str | None = None
         self._client_id_bytes: bytes | None = None
         self._contexts: dict[int, RequestContext] = {}
+        self._repeats: dict[int, _Known] = {}
+        self._lessons_left = LESSONS
 
     def answer(self, frame: memoryview) -> Answer | LaterAnswer | None:
         """The answer to one request; `None` when the client wants none. Raises `HangUp`."""
         try:
             number, correlation_id, length = _start(frame)
+        except struct.error:
+            raise HangUp("a request without a header") from None
+        known = self._repeats.get(number)
+        if known is not None and (request := known.repeated.read(frame)) is not None:
+            answer = _answer(known.lane, known.ctx, correlation_id, request)
+            known.repeated.let_go()
+            return answer
+        try:
             lane = self._lanes.get(number)
             if lane is None:
                 lane = self._open_lane(number)
@@ -156,7 +194,25 @@ class Conversation:
         if ctx is None:
             ctx = RequestContext(self._node, lane.version, self._client_id, self._peer)
             self._contexts[number] = ctx
+        if lane.learn is not None and self._lessons_left:
+            self._learn_request(number, lane, ctx, frame, position, request)
         return _answer(lane, ctx, correlation_id, request)
+
+    def _learn_request(
+        self,
+        number: int,
+        lane: Lane,
+        ctx: RequestContext,
+        frame: memoryview,
+        position: int,
+        request: Any,
+    ) -> None:
+        """Be prepared for the same request to come again."""
+        assert lane.learn is not None
+        repeated = lane.learn(frame, position, request, lane.decode, lane.is_flexible)
+        if repeated is not None:
+            self._lessons_left -= 1
+            self._repeats[number] = _Known(repeated, lane, ctx)
 
     def _open_lane(self, number: int) -> Lane | None:
         """The lane of an API and version; `None` for a version of ApiVersions we do not know."""

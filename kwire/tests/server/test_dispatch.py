@@ -223,6 +223,29 @@ def test_an_answer_that_waits_for_the_disk_holds_back_those_behind_it(node: Open
         client.close()
 
 
+def test_repeated_requests_are_answered_like_the_first(
+    node: OpenNode, conversation: Conversation
+) -> None:
+    node.create("orders", partitions=2)
+    landed = []
+    for partition in (0, 0, 1, 0):
+        frame = memoryview(bytearray(_produce_frame("orders", partition=partition)))
+        _, answer = decode_response(PRODUCE, 9, memoryview(_answered(conversation, frame)))
+        (one,) = answer.responses[0].partition_responses
+        landed.append((one.index, one.error_code, one.base_offset))
+    assert landed == [(0, 0, 0), (0, 0, 1), (1, 0, 0), (0, 0, 2)]
+
+
+def test_nothing_of_a_repeated_request_is_kept(node: OpenNode, conversation: Conversation) -> None:
+    node.create("orders")
+    for _ in range(3):
+        buffer = bytearray(_produce_frame("orders"))
+        frame = memoryview(buffer)
+        conversation.answer(frame)
+        frame.release()
+        buffer.clear()
+
+
 def test_a_fetch_is_answered_in_the_turn_of_the_append_and_after_the_producer(
     node: OpenNode,
 ) -> None:
@@ -247,7 +270,8 @@ def test_a_fetch_is_answered_in_the_turn_of_the_append_and_after_the_producer(
         writer.close()
 
 
-def _produce_frame(topic: str, correlation_id: int = 7) -> bytes:
-    data = [ProducePartition(index=0, records=memoryview(a_batch(1)))]
+def _produce_frame(topic: str, correlation_id: int = 7, partition: int = 0) -> bytes:
+    batch = a_batch(1, size_bytes=200)
+    data = [ProducePartition(index=partition, records=memoryview(batch))]
     request = ProduceRequest(acks=1, topic_data=[ProduceTopic(name=topic, partition_data=data)])
     return bytes(_frame(PRODUCE, 9, request, correlation_id=correlation_id))

@@ -4,8 +4,8 @@ import pytest
 
 from bench.python_cost import BUDGET_TURNS, measure
 
-HARD_LIMIT_TURNS = 1.5 * BUDGET_TURNS
-"""The budget is 10 µs, the limit 15; a busy machine may need more rounds to show its best."""
+LIMIT_TURNS = 2 * BUDGET_TURNS
+"""Generous, since a busy machine also has worse caches; it catches what makes requests dearer."""
 
 ATTEMPTS = 5
 ROUNDS = 40
@@ -17,6 +17,6 @@ def test_a_small_request_stays_within_its_budget(name: str, version: int) -> Non
     for _ in range(ATTEMPTS):
         (cost,) = measure([(name, version)], rounds=ROUNDS)
         best = min(best, cost.turns)
-        if best < HARD_LIMIT_TURNS:
+        if best < LIMIT_TURNS:
             return
-    pytest.fail(f"{name} v{version} takes {best:.0f} turns of a loop, at most {HARD_LIMIT_TURNS}")
+    pytest.fail(f"{name} v{version} takes {best:.0f} turns of a loop, at most {LIMIT_TURNS}")
