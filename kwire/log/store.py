@@ -111,18 +111,21 @@ class LogStore:
         return log
 
     def delete(self, topic_partition: TopicPartition) -> None:
-        """Set the directory aside; its files go after `file.delete.delay.ms`."""
+        """Set the directory aside, opened or not; files go after `file.delete.delay.ms`."""
         self._recovery_points.pop(topic_partition, None)
         self._log_starts.pop(topic_partition, None)
+        due_ms = self._clock.now_ms()
         log = self._logs.pop(topic_partition, None)
         if log is not None:
             log.retire(f"{topic_partition} was deleted")
-            due_ms = self._clock.now_ms() + log.config.file_delete_delay_ms
-            try:
-                self._condemn(str(topic_partition), due_ms)
-            except OSError as error:
-                refusal = self._files.refusal(f"delete {topic_partition}", error)
-                _log.error("directory stays topic_partition=%s: %s", topic_partition, refusal)
+            due_ms += log.config.file_delete_delay_ms
+        try:
+            self._condemn(str(topic_partition), due_ms)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            refusal = self._files.refusal(f"delete {topic_partition}", error)
+            _log.error("directory stays topic_partition=%s: %s", topic_partition, refusal)
 
     def due_removals(self) -> list[Path]:
         """Directories whose time has come; removing them is work for a thread."""

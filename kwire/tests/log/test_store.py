@@ -147,6 +147,22 @@ def test_a_deleted_partition_is_set_aside_and_removed_when_its_time_has_come(
     assert not due[0].exists()
 
 
+def test_a_partition_that_cannot_be_opened_can_be_deleted(tmp_path: Path) -> None:
+    directory = Directory(tmp_path)
+    append(directory.log)
+    directory.stop()
+    directory.file("00000000000000000000.log").write_bytes(b"")
+    store = LogStore(tmp_path, ManualClock())
+    with pytest.raises(KafkaStorageError):
+        store.open_or_create("t", 0, TOPIC_ID, TopicConfig())
+    store.delete(T0)
+    store.delete(T0)
+    assert len(store.due_removals()) == 1
+    assert store.found() == {}
+    assert append(store.open_or_create("t", 0, TOPIC_ID, TopicConfig())).base_offset == 0
+    store.close()
+
+
 def test_who_still_holds_a_deleted_log_is_refused_and_harms_nobody(tmp_path: Path) -> None:
     directory = Directory(tmp_path)
     log = directory.log
