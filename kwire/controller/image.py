@@ -67,6 +67,8 @@ class ClusterImage:
         self.controller_id = NO_LEADER
         self.brokers: dict[int, BrokerImage] = {}
         self.topics: dict[str, TopicImage] = {}
+        self.version = 0
+        """Grows whenever topics change, so that who looks again sees whether it has to."""
         self.broker_configs: dict[str, Mapping[str, str]] = {}
         """Dynamic settings by the text of a broker's id; `EVERY_BROKER` for all of them."""
         self._names: dict[bytes, str] = {}
@@ -77,6 +79,7 @@ class ClusterImage:
 
     def apply(self, change: ImageChange) -> None:
         """Take over the topics of a change."""
+        self.version += 1
         for topic in change.deleted:
             self.topics.pop(topic.name, None)
             self._names.pop(topic.topic_id, None)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kwire.errors import ErrorCode
 from kwire.groups.members import JoinProtocol
+from kwire.groups.modern_members import JOINS, Partitions
 
 NO_MEMBER_ID = ""
 NO_GENERATION = -1
@@ -88,6 +89,41 @@ class Leave(NamedTuple):
     members: tuple[LeavingMember, ...]
 
 
+class ConsumerHeartbeat(NamedTuple):
+    """A member of the new protocol joins, stays or leaves; what is null has not changed."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    client_id: str = ""
+    client_host: str = ""
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int | None = None
+    topics: frozenset[str] | None = None
+    regex: str | None = None
+    assignor: str | None = None
+    owned: Partitions | None = None
+    """What the member works on, or has not given away yet."""
+    makes_own_id: bool = True
+    """A member without an id is given one, where it does not have to make one up (KIP-1082)."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it tells everything, so that it must be told everything too."""
+        is_subscribed = self.topics is not None or self.regex is not None
+        tells_all = self.rebalance_timeout_ms is not None and self.owned is not None
+        return self.member_epoch == JOINS or (is_subscribed and tells_all)
+
+
+class ConsumerHeartbeatAnswer(NamedTuple):
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int = 0
+    assigned: Partitions | None = None
+    """Null if it is what the member was told before."""
+
+
 class OffsetToCommit(NamedTuple):
     topic: str
     partition: int
@@ -149,6 +185,22 @@ class SyncOver(NamedTuple):
     generation: int
 
 
+class RevocationOver(NamedTuple):
+    """A member of the new protocol was to give partitions away by now."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+
+
+class ClassicMemberLate(NamedTuple):
+    """A classic member of a group of the new protocol was to join or to sync by now."""
+
+    group_id: str
+    member_id: str
+    reason: str
+
+
 class ExpireOffsets(NamedTuple):
     """It is time to look for offsets that nobody needs any longer."""
 
@@ -157,3 +209,9 @@ class ForgetTopics(NamedTuple):
     """Topics were deleted; what was committed for them goes too."""
 
     topics: frozenset[str]
+
+
+class Downgrade(NamedTuple):
+    """The last member of the new protocol is gone; those who are left speak the classic one."""
+
+    group_id: str

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from kwire.codec.internal.group_metadata import NO_TIMESTAMP
 from kwire.codec.internal.offsets import NO_EXPIRY, CommittedOffset
 from kwire.groups.classic import ClassicGroup, GroupState
+from kwire.groups.modern import ModernGroup, ModernState
 from kwire.groups.offsets import Offsets
 from kwire.types import TopicPartition
 
@@ -32,11 +33,28 @@ def expired(
     ]
 
 
-def is_abandoned(group: ClassicGroup, offsets: Offsets, expired: Iterable[TopicPartition]) -> bool:
+def expired_in_modern(
+    group: ModernGroup, offsets: Offsets, *, retention_ms: int, now_ms: int
+) -> list[TopicPartition]:
+    """The same for a group of the new protocol, where all offsets count from their commit."""
+    subscribed = group.subscribed_topics()
+    return [
+        partition
+        for partition, one in offsets.of(group.group_id).items()
+        if partition.topic not in subscribed
+        and now_ms - one.commit_timestamp >= retention_ms
+        and not offsets.is_unstable(group.group_id, partition)
+    ]
+
+
+def is_abandoned(
+    group: ClassicGroup | ModernGroup, offsets: Offsets, expired: Iterable[TopicPartition]
+) -> bool:
     """Whether nothing is left of a group once these offsets are gone."""
     kept = set(offsets.of(group.group_id)).difference(expired)
     is_idle = not offsets.has_open_transactions(group.group_id)
-    return group.state is GroupState.EMPTY and not kept and is_idle
+    is_empty = group.state in (GroupState.EMPTY, ModernState.EMPTY)
+    return is_empty and not kept and is_idle
 
 
 def _may_expire(group: ClassicGroup) -> bool:

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from kwire.codec.internal import group_metadata, offsets
 from kwire.codec.internal.versioned import version_of
 from kwire.config.broker import BrokerConfig
 from kwire.config.keys import MINUTE_MS
+from kwire.controller.image import ClusterImage
 from kwire.coordinator.decision import Asker, Decision, StoredRecord
 from kwire.errors import (
     ErrorCode,
@@ -17,22 +18,20 @@ from kwire.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from kwire.groups import commands, expiry, joining, membership, transactional
+from kwire.groups import commands, expiry, joining, membership, modern, transactional
 from kwire.groups.classic import ClassicGroup, GroupState
 from kwire.groups.commands import NO_MEMBER_ID, JoinAnswer
+from kwire.groups.modern import ModernState
+from kwire.groups.modern_groups import ModernGroups
 from kwire.groups.offsets import Offsets, commit, forget
 from kwire.groups.rebalance import Rebalance
+from kwire.groups.turn import Turn
 from kwire.types import TopicPartition
 
 RETENTION_TIMER = "retention"
+_EMPTY = (GroupState.EMPTY, ModernState.EMPTY)
 
 _log = logging.getLogger(__name__)
-
-
-class _Turn(NamedTuple):
-    asker: Asker
-    decision: Decision
-    now_ms: int
 
 
 class Groups:
@@ -49,9 +48,10 @@ class Groups:
         self.offsets = Offsets()
 
     def decide(self, command: Any, asker: Asker, now_ms: int) -> Decision:
-        decision = Decision()
-        _DECIDE[type(command)](self, command, _Turn(asker, decision, now_ms))
-        return decision
+        turn = Turn(asker, Decision(), now_ms)
+        if not self.modern.decide(command, turn):
+            _DECIDE[type(command)](self, command, turn)
+        return turn.decision
 
     def apply(self, record: StoredRecord) -> None:
         """Take over one record. What other kinds of groups store is not ours to understand."""
@@ -114,16 +114,23 @@ class Groups:
             raise GroupIdNotFound(f"Group {group_id} {reason}.")
         return group
 
-    def _consumer_heartbeat(self, command: commands.ConsumerHeartbeat, turn: _Turn) -> None:
+    def _consumer_heartbeat(self, command: commands.ConsumerHeartbeat, turn: Turn) -> None:
         classic = self.groups.get(command.group_id)
-        answer = self.modern.heartbeat(command, classic, turn.decision, turn.now_ms)
-        turn.decision.answer(turn.asker, answer)
+        self.modern.heartbeat(command, classic, turn)
 
-    def _join(self, command: commands.Join, turn: _Turn) -> None:
+    def _downgrade(self, command: commands.Downgrade, turn: Turn) -> None:
+        """A group that became classic again is rebalanced as such."""
+        if self.modern.downgrade(command, turn):
+            turn.decision.decides_again = True
+        elif command.group_id in self.groups:
+            step = self._step(self.groups[command.group_id], turn)
+            for member in step.group.members:
+                step.restart_session(member)
+            step.start_or_finish_joining("the last member of the new protocol is gone")
+
+    def _join(self, command: commands.Join, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
-        if command.group_id in self.modern.groups:
-            self._join_modern(command, turn)
-        elif group is not None:
+        if group is not None:
             step = self._step(group, turn)
             joining.join(step, command, turn.asker, self._new_id)
         elif command.member_id != NO_MEMBER_ID:
@@ -137,44 +144,23 @@ class Groups:
             )
             turn.decision.decides_again = True
 
-    def _join_modern(self, command: commands.Join, turn: _Turn) -> None:
-        """Join a group of the new protocol, or take it back if nobody is in it."""
-        group = self.modern.groups[command.group_id]
-        answer = self.modern.join(group, command, turn.decision, turn.now_ms)
-        if answer is None:
-            turn.decision.decides_again = True
-        else:
-            turn.decision.answer(turn.asker, answer)
-
-    def _sync(self, command: commands.Sync, turn: _Turn) -> None:
-        found = self.modern.groups.get(command.group_id)
-        if found is not None:
-            answer = self.modern.sync(found, command, turn.decision, turn.now_ms)
-            turn.decision.answer(turn.asker, answer)
-            return
+    def _sync(self, command: commands.Sync, turn: Turn) -> None:
         step = self._step(self._of_member(command.group_id), turn)
         membership.sync(step, command, turn.asker)
 
-    def _heartbeat(self, command: commands.Heartbeat, turn: _Turn) -> None:
-        found = self.modern.groups.get(command.group_id)
-        if found is not None:
-            code = self.modern.classic_heartbeat(found, command, turn.decision, turn.now_ms)
-            turn.decision.answer(turn.asker, code)
-            return
+    def _heartbeat(self, command: commands.Heartbeat, turn: Turn) -> None:
         step = self._step(self._of_member(command.group_id), turn)
         turn.decision.answer(turn.asker, membership.heartbeat(step, command))
 
-    def _leave(self, command: commands.Leave, turn: _Turn) -> None:
-        found = self.modern.groups.get(command.group_id)
-        if found is not None:
-            codes = self.modern.leave(found, command, turn.decision, turn.now_ms)
-            turn.decision.answer(turn.asker, codes)
-            return
+    def _leave(self, command: commands.Leave, turn: Turn) -> None:
         step = self._step(self._of_member(command.group_id), turn)
         turn.decision.answer(turn.asker, membership.leave(step, command))
 
-    def _commit(self, command: commands.Commit, turn: _Turn) -> None:
+    def _commit(self, command: commands.Commit, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
+        if command.group_id in self.modern.groups:
+            self._commit_modern(command, turn)
+            return
         if group is not None:
             _check_commit(group, command)
             member = group.members.get(command.member_id)
@@ -185,8 +171,20 @@ class Groups:
             raise GroupIdNotFound() if command.knows_missing_groups else IllegalGeneration()
         turn.decision.answer(turn.asker, commit(command, self._config, turn.decision, turn.now_ms))
 
+    def _commit_modern(self, command: commands.Commit, turn: Turn) -> None:
+        """A member that is behind commits only what it still has from before (KIP-1251)."""
+        stale = self.modern.stale_offsets(command)
+        fresh = tuple(one for one in command.offsets if one not in stale)
+        codes = iter(
+            commit(command._replace(offsets=fresh), self._config, turn.decision, turn.now_ms)
+        )
+        answer = [
+            ErrorCode.STALE_MEMBER_EPOCH if one in stale else next(codes) for one in command.offsets
+        ]
+        turn.decision.answer(turn.asker, answer)
+
     def _commit_in_transaction(
-        self, command: transactional.TransactionalCommit, turn: _Turn
+        self, command: transactional.TransactionalCommit, turn: Turn
     ) -> None:
         transactional.check(self.groups.get(command.group_id), command.commit)
         codes = transactional.commit_in_transaction(
@@ -194,16 +192,20 @@ class Groups:
         )
         turn.decision.answer(turn.asker, codes)
 
-    def _end_transaction(self, command: transactional.EndTransaction, turn: _Turn) -> None:
+    def _end_transaction(self, command: transactional.EndTransaction, turn: Turn) -> None:
         turn.decision.end_transaction(command.end)
         turn.decision.answer(turn.asker, None)
 
-    def _delete_offsets(self, command: commands.DeleteOffsets, turn: _Turn) -> None:
-        group = self.find(command.group_id)
-        if group.state is not GroupState.EMPTY and not group.is_of_consumers:
-            raise NonEmptyGroup()
+    def _delete_offsets(self, command: commands.DeleteOffsets, turn: Turn) -> None:
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            subscribed = found.subscribed_topics()
+        else:
+            group = self.find(command.group_id)
+            if group.state is not GroupState.EMPTY and not group.is_of_consumers:
+                raise NonEmptyGroup()
+            subscribed = group.subscribed_among({topic for topic, _ in command.partitions})
         stored = set(self.offsets.partitions_of(command.group_id))
-        subscribed = group.subscribed_among({topic for topic, _ in command.partitions})
         codes = []
         for topic, index in command.partitions:
             if topic in subscribed:
@@ -214,36 +216,39 @@ class Groups:
                 forget(command.group_id, TopicPartition(topic, index), turn.decision)
         turn.decision.answer(turn.asker, codes)
 
-    def _delete_group(self, command: commands.DeleteGroup, turn: _Turn) -> None:
-        group = self.find(command.group_id)
-        if group.state is not GroupState.EMPTY:
+    def _delete_group(self, command: commands.DeleteGroup, turn: Turn) -> None:
+        found = self.modern.groups.get(command.group_id)
+        if (found or self.find(command.group_id)).state not in _EMPTY:
             raise NonEmptyGroup()
         for partition in self.offsets.partitions_of(command.group_id):
             forget(command.group_id, partition, turn.decision)
-        turn.decision.write(group_metadata.write_key(command.group_id), None)
+        if found is not None:
+            self.modern.delete(found, turn)
+        else:
+            turn.decision.write(group_metadata.write_key(command.group_id), None)
         turn.decision.answer(turn.asker, None)
 
-    def _end_session(self, command: commands.SessionOver, turn: _Turn) -> None:
+    def _end_session(self, command: commands.SessionOver, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
         if group is not None:
             self._step(group, turn).end_session(command.member_id)
 
-    def _end_initial_delay(self, command: commands.InitialDelayOver, turn: _Turn) -> None:
+    def _end_initial_delay(self, command: commands.InitialDelayOver, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
         if group is not None:
             self._step(group, turn).end_initial_delay(command)
 
-    def _end_join(self, command: commands.JoinOver, turn: _Turn) -> None:
+    def _end_join(self, command: commands.JoinOver, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
         if group is not None:
             self._step(group, turn).finish_joining()
 
-    def _end_sync(self, command: commands.SyncOver, turn: _Turn) -> None:
+    def _end_sync(self, command: commands.SyncOver, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
         if group is not None:
             self._step(group, turn).end_sync_phase(command)
 
-    def _expire(self, command: commands.ExpireOffsets, turn: _Turn) -> None:
+    def _expire(self, command: commands.ExpireOffsets, turn: Turn) -> None:
         retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
         for group_id, group in self.groups.items():
             gone = expiry.expired(
@@ -253,11 +258,19 @@ class Groups:
                 forget(group_id, partition, turn.decision)
             if expiry.is_abandoned(group, self.offsets, gone):
                 turn.decision.write(group_metadata.write_key(group_id), None)
+        for group_id, found in self.modern.groups.items():
+            gone = expiry.expired_in_modern(
+                found, self.offsets, retention_ms=retention_ms, now_ms=turn.now_ms
+            )
+            for partition in gone:
+                forget(group_id, partition, turn.decision)
+            if expiry.is_abandoned(found, self.offsets, gone):
+                self.modern.delete(found, turn)
         if turn.decision.records:
             _log.info("offsets and groups expired records=%d", len(turn.decision.records))
         self._plan_expiry(turn.decision)
 
-    def _forget_topics(self, command: commands.ForgetTopics, turn: _Turn) -> None:
+    def _forget_topics(self, command: commands.ForgetTopics, turn: Turn) -> None:
         for group_id, partition in self.offsets.with_topics(command.topics):
             forget(group_id, partition, turn.decision)
 
@@ -265,7 +278,7 @@ class Groups:
         interval_ms = self._config.offsets_retention_check_interval_ms
         decision.start_timer(RETENTION_TIMER, interval_ms, commands.ExpireOffsets())
 
-    def _step(self, group: ClassicGroup, turn: _Turn) -> Rebalance:
+    def _step(self, group: ClassicGroup, turn: Turn) -> Rebalance:
         return Rebalance(group, self._config, turn.decision, turn.now_ms)
 
     def _of_member(self, group_id: str) -> ClassicGroup:
@@ -290,8 +303,10 @@ def _check_commit(group: ClassicGroup, command: commands.Commit) -> None:
         raise RebalanceInProgress()
 
 
-_DECIDE: dict[type, Callable[[Groups, Any, _Turn], None]] = {
+_DECIDE: dict[type, Callable[[Groups, Any, Turn], None]] = {
     commands.Join: Groups._join,
+    commands.ConsumerHeartbeat: Groups._consumer_heartbeat,
+    commands.Downgrade: Groups._downgrade,
     commands.Sync: Groups._sync,
     commands.Heartbeat: Groups._heartbeat,
     commands.Leave: Groups._leave,

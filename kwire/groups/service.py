@@ -5,14 +5,13 @@ decides them is imported with the first shard: most brokers start without any gr
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kwire.clock import Clock
 from kwire.config.broker import BrokerConfig
 from kwire.controller.commands import NewTopic
 from kwire.controller.controller import Controller
-from kwire.controller.image import ImageChange
+from kwire.controller.image import ClusterImage, ImageChange
 from kwire.coordinator.decision import Asker, TransactionEnd
 from kwire.coordinator.runtime import Runtime
 from kwire.errors import ErrorCode, InvalidGroupId, KwireError
@@ -24,6 +23,8 @@ from kwire.types import TopicPartition, new_uuid
 if TYPE_CHECKING:
     from kwire.groups.commands import (
         Commit,
+        ConsumerHeartbeat,
+        ConsumerHeartbeatAnswer,
         DeleteGroup,
         DeleteOffsets,
         Heartbeat,
@@ -54,7 +55,7 @@ class GroupService:
         self._controller = controller
         self._runtime = Runtime(
             _offsets_topic(config),
-            partial(_new_groups, config, new_id),
+            lambda: _new_groups(config, controller.image, new_id),
             node_id=config.node_id,
             codec=config.offsets_topic_compression_codec,
             piece_bytes=config.offsets_load_buffer_size,
@@ -107,6 +108,17 @@ class GroupService:
     def leave(self, command: "Leave") -> Later[list[ErrorCode] | KwireError]:
         return self._as_member(command)
 
+    def consumer_heartbeat(
+        self, command: "ConsumerHeartbeat"
+    ) -> "Later[ConsumerHeartbeatAnswer | KwireError]":
+        from kwire.groups.modern_heartbeat import check_request
+
+        try:
+            check_request(command, self._config.group_consumer_assignors)
+        except KwireError as refusal:
+            return now(refusal)
+        return self._submit(command)
+
     def commit(self, command: "Commit") -> Later[list[ErrorCode] | KwireError]:
         """Committing for the group without a name is allowed, as it always was."""
         return self._submit(command)
@@ -148,7 +160,7 @@ class GroupService:
     def _submit(
         self,
         command: "Join | Sync | Heartbeat | Leave | Commit | TransactionalCommit | DeleteOffsets"
-        " | DeleteGroup",
+        " | DeleteGroup | ConsumerHeartbeat",
     ) -> Asker:
         try:
             shard = self._runtime.shard_of(command.group_id)
@@ -174,10 +186,10 @@ def dashed(raw: bytes) -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def _new_groups(config: BrokerConfig, new_id: Callable[[], str]) -> "Groups":
+def _new_groups(config: BrokerConfig, image: ClusterImage, new_id: Callable[[], str]) -> "Groups":
     from kwire.groups.groups import Groups
 
-    return Groups(config, new_id)
+    return Groups(config, image, new_id)
 
 
 def _offsets_topic(config: BrokerConfig) -> NewTopic:

@@ -67,6 +67,7 @@ def _fetch(
 ) -> OffsetFetchGroupResponse:
     try:
         groups = ctx.node.groups.reading(asked.group_id)
+        groups.modern.check_fetch(asked.group_id, asked.member_id, asked.member_epoch)
     except KwireError as refusal:
         return _refuse_group(ctx, asked, refusal.code)
     reader = _Reader(ctx, groups, asked.group_id, is_careful=request.require_stable)

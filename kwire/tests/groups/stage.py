@@ -25,6 +25,7 @@ from kwire.codec.internal import group_metadata, offsets
 from kwire.codec.internal.consumer_protocol import Subscription
 from kwire.codec.internal.versioned import Format, version_of
 from kwire.config.broker import resolve_broker
+from kwire.controller.image import ClusterImage
 from kwire.coordinator.decision import StoredRecord
 from kwire.coordinator.shard import Shard
 from kwire.coordinator.timers import Timers
@@ -93,6 +94,7 @@ class Stage:
     def __init__(self, **settings: object) -> None:
         texts = {name.replace("_", "."): str(value) for name, value in settings.items()}
         self._config = resolve_broker(texts)
+        self.image = ClusterImage("on stage")
         self.clock = ManualClock()
         self.scheduler = ManualScheduler(self.clock)
         self.journal = MemoryJournal()
@@ -119,7 +121,7 @@ class Stage:
         return "; ".join([own, *others] if own is not None else others)
 
     def _open(self) -> tuple[Groups, Shard[Groups]]:
-        groups = Groups(self._config, self._new_id)
+        groups = Groups(self._config, self.image, self._new_id)
         shard = Shard(groups, self.journal, Timers(self.scheduler, self.clock), self.clock)
         for record in self.journal.records:
             groups.apply(record)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kwire.codec.internal import group_metadata
 from kwire.codec.internal.versioned import Format
 from kwire.config.broker import resolve_broker
+from kwire.controller.image import ClusterImage
 from kwire.coordinator.decision import StoredRecord
 from kwire.groups.classic import ClassicGroup
 from kwire.groups.groups import Groups
@@ -210,7 +211,7 @@ def test_whatever_happened_the_log_brings_back_what_is_stored(lines: list[str]) 
         for part in SETTLE if line == "settle" else [line]:
             stage.step(part)
     live = stage.groups
-    replayed = Groups(resolve_broker({}), lambda: "never")
+    replayed = Groups(resolve_broker({}), ClusterImage(""), lambda: "never")
     for record in stage.journal.records:
         replayed.apply(record)
     assert replayed.offsets.of(GROUP) == live.offsets.of(GROUP)
@@ -245,10 +246,11 @@ def _stored(group: ClassicGroup) -> Any:
     )
 
 
-def test_records_of_newer_protocols_are_left_alone() -> None:
-    groups = Groups(resolve_broker({}), lambda: "never")
-    groups.apply(StoredRecord(b"\x00\x03\x00\x01g", b"\x00\x00"))
+def test_records_of_other_kinds_of_groups_are_left_alone() -> None:
+    groups = Groups(resolve_broker({}), ClusterImage(""), lambda: "never")
+    groups.apply(StoredRecord(b"\x00\x0b\x00\x01g", b"\x00\x00"))
     assert groups.groups == {}
+    assert groups.modern.groups == {}
 
 
 def test_a_group_written_by_an_old_broker_is_read() -> None:
@@ -260,7 +262,7 @@ def test_a_group_written_by_an_old_broker_is_read() -> None:
         members=[group_metadata.StoredMember(member_id="m", session_timeout=6000)],
     )
     stored = Format(group_metadata.GroupMetadataValue, (0, 4), 4).write(value, 0)
-    groups = Groups(resolve_broker({}), lambda: "never")
+    groups = Groups(resolve_broker({}), ClusterImage(""), lambda: "never")
     groups.apply(StoredRecord(group_metadata.write_key("old"), stored))
     group = groups.groups["old"]
     assert group.members["m"].rebalance_timeout_ms == 6000
