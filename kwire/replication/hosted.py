@@ -15,6 +15,7 @@ from kwire.errors import (
 )
 from kwire.log.store import LogStore
 from kwire.replication.partition import Partition
+from kwire.types import TopicPartition
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +113,9 @@ class Hosted:
         self._names.pop(image.topic_id, None)
         for partition in self._topics.pop(image.name, {}).values():
             partition.wake()
-            self._log_store.delete(partition.log.topic_partition)
+        # Offline partitions have a directory too, though nobody could open it.
+        for index in image.partitions:
+            self._log_store.delete(TopicPartition(image.name, index))
 
     def _absence(self, topic: str, index: int) -> Exception:
         image = self._images.get(topic)

@@ -118,5 +118,16 @@ def test_a_log_that_cannot_be_opened_is_offline_and_the_others_are_not(
     assert "partition offline" in caplog.text
 
 
+def test_a_deleted_topic_takes_its_offline_partitions_with_it(
+    hosted: Hosted, log_store: LogStore
+) -> None:
+    (log_store.directory / "orders-0").write_text("in the way")
+    topic = a_topic("orders", a_state(), a_state())
+    hosted.apply(ImageChange(topics=(topic,)))
+    hosted.apply(ImageChange(deleted=(topic,)))
+    left = [name for name in os.listdir(log_store.directory) if not name.endswith("-delete")]
+    assert not any(name.startswith("orders-") for name in left)
+
+
 def test_nothing_is_hosted_before_the_first_change(log_store: LogStore) -> None:
     assert list(Hosted(1, log_store, BrokerConfig())) == []
