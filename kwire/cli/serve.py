@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,8 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--topics",
         metavar="NAME[:PARTITIONS[:compact]],...",
-        default="",
-        help="topics to create unless they exist, for example orders:12,users:3:compact",
+        action="append",
+        default=[],
+        help="topics to create unless they exist, for example orders:12,users:3:compact;"
+        " may be repeated",
     )
     parser.add_argument(
         "--log-level",
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)",
     )
     layers = read_layers(arguments, os.environ)
-    topics = parse_topics(arguments.topics)
+    topics = parse_topics(",".join(arguments.topics))
     # Imported only now: a mistake in the command line is told before anything heavy is loaded.
     from kwire.app import App
 
@@ -79,11 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read_layers(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Layers:
     """The settings of file, environment and flags, the later ones winning."""
-    file = parse_properties(Path(arguments.config).read_text()) if arguments.config else {}
+    file = _read_file(Path(arguments.config)) if arguments.config else {}
     flags: dict[str, str] = {}
     for item in arguments.settings:
         name, equals, value = item.partition("=")
-        if not equals:
+        if not equals or not name.strip():
             raise InvalidConfig(f"--set {item}: expected KEY=VALUE")
         flags[name.strip()] = value
     if arguments.listeners is not None:
@@ -93,9 +96,21 @@ def read_layers(arguments: argparse.Namespace, environ: Mapping[str, str]) -> La
     return load(file=file, environment=from_environment(environ), flags=flags)
 
 
+def _read_file(path: Path) -> dict[str, str]:
+    try:
+        return parse_properties(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidConfig(f"--config {path}: not a text file in UTF-8 ({error})") from None
+
+
 def parse_topics(text: str) -> list[NewTopic]:
     """`name[:partitions[:policy]]`, comma separated; the policy is compact or delete."""
-    return [_parse_topic(item.strip()) for item in text.split(",") if item.strip()]
+    topics = [_parse_topic(item.strip()) for item in text.split(",") if item.strip()]
+    times = Counter(topic.name for topic in topics)
+    for name, count in times.items():
+        if count > 1:
+            raise InvalidConfig(f"--topics: {name} is named {count} times")
+    return topics
 
 
 def _parse_topic(item: str) -> NewTopic:

@@ -28,7 +28,7 @@ def test_topics_have_a_name_and_perhaps_a_count_and_a_policy() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["a:0", "a:x", "a:1:squash", "a:1:compact:2", "a:"])
+@pytest.mark.parametrize("text", ["a:0", "a:x", "a:1:squash", "a:1:compact:2", "a:", "a,b,a:2"])
 def test_topics_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(InvalidConfig, match="--topics"):
         parse_topics(text)
@@ -44,9 +44,17 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     assert config.log_dirs == ("d",)
 
 
-def test_a_setting_without_a_value_is_refused() -> None:
+@pytest.mark.parametrize("setting", ["num.partitions", "=3"])
+def test_a_setting_without_a_name_or_a_value_is_refused(setting: str) -> None:
     with pytest.raises(InvalidConfig, match="KEY=VALUE"):
-        read_layers(parsed("--set", "num.partitions"), {})
+        read_layers(parsed("--set", setting), {})
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_bytes(b"node.id=\xff\n")
+    with pytest.raises(InvalidConfig, match=r"server\.properties: not a text file"):
+        read_layers(parsed("--config", str(file)), {})
 
 
 def serve(directory: Path, *words: str) -> "subprocess.Popen[str]":
@@ -70,7 +78,7 @@ def banner_of(process: "subprocess.Popen[str]") -> dict[str, str]:
 def test_the_broker_tells_where_it_is_and_stops_in_order(
     tmp_path: Path, name: signal.Signals
 ) -> None:
-    with serve(tmp_path / "data", "--topics", "a:3,b") as process:
+    with serve(tmp_path / "data", "--topics", "a:3", "--topics", "b") as process:
         told = banner_of(process)
         assert told["first"].startswith("kwire is ready after ")
         assert told["topics"] == "2 with 4 partitions"
