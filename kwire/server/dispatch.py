@@ -27,10 +27,10 @@ _START_BYTES = 10
 _pack_head = struct.Struct(">ii").pack
 _pack_flexible_head = struct.Struct(">iix").pack
 
-LESSONS = 16
-"""How often a connection may change what it repeats before we stop learning it anew."""
+LESSONS = 64
+"""How many requests of a connection are looked at for what may repeat; looking costs time."""
 
-_LEARNERS: dict[Api, Callable[..., RepeatedProduce | RepeatedFetch | None]] = {
+LEARNERS: dict[Api, Callable[..., RepeatedProduce | RepeatedFetch | None]] = {
     apis.PRODUCE: learn_produce,
     apis.FETCH: learn_fetch,
 }
@@ -64,7 +64,7 @@ class Lane:
         self.is_flexible = api.is_flexible(version)
         self.decode = api.decode_request(version)
         self.encode = api.encode_response(version)
-        self.learn = _LEARNERS.get(api)
+        self.learn = LEARNERS.get(api)
         self.handle = route.handle
         self.refuse = route.refuse
         self.pack_head = _pack_head
@@ -209,9 +209,9 @@ class Conversation:
     ) -> None:
         """Be prepared for the same request to come again."""
         assert lane.learn is not None
+        self._lessons_left -= 1
         repeated = lane.learn(frame, position, request, lane.decode, lane.is_flexible)
         if repeated is not None:
-            self._lessons_left -= 1
             self._repeats[number] = _Known(repeated, lane, ctx)
 
     def _open_lane(self, number: int) -> Lane | None:

@@ -19,6 +19,8 @@ from kwire.codec.messages.produce import ProduceRequest
 Decode = Callable[[memoryview, int], tuple[Any, int]]
 
 NO_SESSION_EPOCH = -1
+MOST_LEARNED_BYTES = 256
+"""A request with more around its changing places is not learned: looking for them takes time."""
 
 _AFTER_CORRELATION_ID = 8
 _TAGS = b"\0\0\0"
@@ -109,7 +111,7 @@ def learn_produce(
         return None
     before_records = 4 + (2 if is_flexible else 4)
     end = len(frame) - (len(_TAGS) if is_flexible else 0) - size - before_records
-    if end <= position:
+    if not position < end <= MOST_LEARNED_BYTES:
         return None
     kept, _ = decode(frame, position)
     repeated = RepeatedProduce(bytes(frame[_AFTER_CORRELATION_ID:end]), kept, is_flexible)
@@ -126,7 +128,7 @@ def learn_fetch(
     if request.session_epoch != NO_SESSION_EPOCH or len(request.topics) != 1:
         return None
     (topic,) = request.topics
-    if len(topic.partitions) != 1:
+    if len(topic.partitions) != 1 or len(frame) > MOST_LEARNED_BYTES:
         return None
     other = topic.partitions[0].fetch_offset ^ 1
     kept, _ = decode(frame, position)

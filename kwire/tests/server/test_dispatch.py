@@ -22,6 +22,7 @@ from kwire.errors import ErrorCode
 from kwire.handlers import metadata
 from kwire.handlers.context import HangUp, Peer, RequestContext
 from kwire.handlers.table import ROUTES
+from kwire.server import dispatch
 from kwire.server.dispatch import Conversation, Dispatch, LaterAnswer
 from kwire.tests.builders import a_batch
 from kwire.tests.handlers.nodes import OpenNode
@@ -234,6 +235,21 @@ def test_repeated_requests_are_answered_like_the_first(
         (one,) = answer.responses[0].partition_responses
         landed.append((one.index, one.error_code, one.base_offset))
     assert landed == [(0, 0, 0), (0, 0, 1), (1, 0, 0), (0, 0, 2)]
+
+
+def test_a_client_that_never_repeats_itself_is_not_learned_for_ever(
+    node: OpenNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons: list[memoryview] = []
+
+    def learn(frame: memoryview, *rest: object) -> None:
+        lessons.append(frame)
+
+    monkeypatch.setitem(dispatch.LEARNERS, PRODUCE, learn)
+    conversation = Dispatch(node.node).conversation(A_PEER)
+    for _ in range(dispatch.LESSONS + 5):
+        conversation.answer(memoryview(bytearray(_produce_frame("nowhere"))))
+    assert len(lessons) == dispatch.LESSONS
 
 
 def test_nothing_of_a_repeated_request_is_kept(node: OpenNode, conversation: Conversation) -> None:

@@ -10,7 +10,13 @@ from kwire.codec.apis import FETCH, PRODUCE, Api
 from kwire.codec.header import decode_request_header, encode_request
 from kwire.codec.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.codec.messages.produce import ProducePartition, ProduceRequest, ProduceTopic
-from kwire.server.repeats import RepeatedFetch, RepeatedProduce, learn_fetch, learn_produce
+from kwire.server.repeats import (
+    MOST_LEARNED_BYTES,
+    RepeatedFetch,
+    RepeatedProduce,
+    learn_fetch,
+    learn_produce,
+)
 
 TOPIC_IDS = (b"A" * 16, b"B" * 16)
 TRAILERS = (b"", b"\0", b"\0\0\0", b"more")
@@ -172,3 +178,9 @@ def test_what_belongs_to_a_transaction_is_always_decoded(version: int) -> None:
 def test_fetches_of_a_session_are_always_decoded(version: int) -> None:
     frame = _frame(FETCH, version, _fetch(session_id=3, session_epoch=4))
     assert _learned(FETCH, version, frame) is None
+
+
+@pytest.mark.parametrize(("api", "request_"), [(PRODUCE, _produce()), (FETCH, _fetch())])
+def test_a_request_with_much_around_it_is_not_looked_through(api: Api, request_: Any) -> None:
+    frame = memoryview(bytearray(bytes(_frame(api, 12, request_)) + bytes(MOST_LEARNED_BYTES)))
+    assert _learned(api, 12, frame) is None
