@@ -21,7 +21,7 @@ from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
 from kwire.controller.producer_ids import ProducerIds
 from kwire.errors import ErrorCode, KwireError
-from kwire.groups.service import GroupService
+from kwire.groups.service import OFFSETS_TOPIC, GroupService
 from kwire.handlers.context import Node
 from kwire.log.directory import FoundTopic
 from kwire.log.flush import GroupCommit
@@ -34,6 +34,8 @@ from kwire.server.dispatch import Dispatch
 from kwire.server.listener import Listeners
 from kwire.server.loop import LoopScheduler, new_event_loop
 from kwire.tasks import Later
+from kwire.transactions.markers import Markers
+from kwire.transactions.service import TransactionService
 from kwire.types import new_uuid
 
 _log = logging.getLogger(__name__)
@@ -55,16 +57,29 @@ class App:
         self.groups = GroupService(
             self.controller, self.hosted, group_commit, self._scheduler, self._clock
         )
+        producer_ids = ProducerIds(self._store, config.node_id)
+        self.transactions = TransactionService(
+            self.controller,
+            self.hosted,
+            group_commit,
+            self._scheduler,
+            self._clock,
+            producer_ids,
+            Markers(
+                self.hosted, group_commit, self._clock, OFFSETS_TOPIC, self.groups.end_transaction
+            ),
+        )
         self.node = Node(
             controller=self.controller,
             hosted=self.hosted,
             log_store=self.log_store,
             group_commit=group_commit,
-            producer_ids=ProducerIds(self._store, config.node_id),
+            producer_ids=producer_ids,
             fetch_sessions=FetchSessions(
                 config.max_incremental_fetch_session_cache_slots, self._clock
             ),
             groups=self.groups,
+            transactions=self.transactions,
             scheduler=self._scheduler,
             clock=self._clock,
         )
@@ -93,6 +108,7 @@ class App:
         self._look_at_strangers()
         _expect(self.controller.create_topics(topics))
         self.groups.start()
+        self.transactions.start()
         self._listeners.start()
         self._duties.start()
         # What was made so far lives as long as the broker: the collector need not look at it.
@@ -116,6 +132,7 @@ class App:
         self._listeners.stop_accepting()
         self._listeners.close_connections()
         self._duties.stop()
+        self.transactions.stop()
         self.groups.stop()
         self._scheduler.close()
         self._store.close()

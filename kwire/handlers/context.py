@@ -13,6 +13,7 @@ from kwire.log.store import LogStore
 from kwire.replication.fetch_sessions import FetchSessions
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Scheduler
+from kwire.transactions.service import TransactionService
 
 
 class HangUp(Exception):
@@ -41,6 +42,7 @@ class Node:
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     groups: GroupService
+    transactions: TransactionService
     scheduler: Scheduler
     clock: Clock
 

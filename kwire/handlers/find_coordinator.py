@@ -1,7 +1,7 @@
-"""FindCoordinator: which broker coordinates a group.
+"""FindCoordinator: which broker coordinates a group, or the transactions of a producer.
 
-`__consumer_offsets` is made when the first client asks; the answer then waits for it, where Kafka
-makes the client ask again. Transactions are not served: their coordinator is never available.
+The internal topic is made when the first client asks; the answer then waits for it, where Kafka
+makes the client ask again.
 """
 
 from enum import IntEnum
@@ -12,7 +12,7 @@ from kwire.codec.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from kwire.controller.image import NO_LEADER
-from kwire.errors import CoordinatorNotAvailable, ErrorCode, InvalidRequest, KwireError
+from kwire.errors import ErrorCode, InvalidRequest, KwireError
 from kwire.handlers.context import RequestContext
 from kwire.tasks import Later
 
@@ -28,12 +28,13 @@ class KeyType(IntEnum):
 def handle(
     ctx: RequestContext, request: FindCoordinatorRequest
 ) -> FindCoordinatorResponse | Later[FindCoordinatorResponse]:
-    if request.key_type == KeyType.TRANSACTION:
-        raise CoordinatorNotAvailable()
-    if request.key_type != KeyType.GROUP:
+    if request.key_type == KeyType.GROUP:
+        found = ctx.node.groups.coordinators_of(_keys(ctx, request))
+    elif request.key_type == KeyType.TRANSACTION:
+        found = ctx.node.transactions.coordinators_of(_keys(ctx, request))
+    else:
         # Share groups, too: Kafka answers so where it has no coordinator for them.
         raise InvalidRequest()
-    found = ctx.node.groups.coordinators_of(_keys(ctx, request))
     return found.map(lambda leaders: _answer(ctx, request, leaders))
 
 

@@ -1,8 +1,7 @@
-"""InitProducerId: an idempotent producer gets an id that no other producer ever had, at epoch 0.
+"""InitProducerId: an id and an epoch for a producer, before it writes.
 
-The id and epoch that a producer shows from version 3 on (KIP-360) matter only to transactions: who
-has no transactional id always gets a new id, as in Kafka. Transactions are not served: a
-transactional id is answered as by any broker that does not coordinate it.
+A producer without transactions gets a new id each time. A transactional id keeps its producer id:
+whoever asks last has the newest epoch, and fences the others; what they left open is aborted first.
 """
 
 from functools import partial
@@ -10,36 +9,41 @@ from functools import partial
 from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.errors import ErrorCode, InvalidRequest, KwireError
 from kwire.handlers.context import RequestContext
+from kwire.handlers.in_transaction import fenced_code
 from kwire.tasks import Later
+from kwire.transactions.commands import InitProducer
+from kwire.transactions.state import ProducerIdentity
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
-
-# Kafka's transaction.max.timeout.ms.
-_MAX_TRANSACTION_TIMEOUT_MS = 15 * 60 * 1000
+FIRST_VERSION_WITH_PRODUCER_FENCED = 4
 
 
-def handle(
-    ctx: RequestContext, request: InitProducerIdRequest
-) -> InitProducerIdResponse | Later[InitProducerIdResponse]:
+def handle(ctx: RequestContext, request: InitProducerIdRequest) -> Later[InitProducerIdResponse]:
     has_id = request.producer_id != NO_PRODUCER_ID
     has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
         raise InvalidRequest("a producer id needs an epoch, and an epoch a producer id")
-    if request.transactional_id is not None:
-        return refuse(ctx, request, _why_not_transactional(request))
-    return ctx.node.producer_ids.next().map(partial(_answer, ctx, request))
+    if request.transactional_id is None:
+        return ctx.node.producer_ids.next().map(partial(_answer_new, ctx, request))
+    expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
+    answered = ctx.node.transactions.init_producer(
+        InitProducer(request.transactional_id, request.transaction_timeout_ms, expected)
+    )
+    return answered.map(partial(_answer, ctx, request))
 
 
 def refuse(
     ctx: RequestContext, request: InitProducerIdRequest, code: ErrorCode
 ) -> InitProducerIdResponse:
     return InitProducerIdResponse(
-        error_code=code, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH
+        error_code=fenced_code(ctx, code, known_since=FIRST_VERSION_WITH_PRODUCER_FENCED),
+        producer_id=NO_PRODUCER_ID,
+        producer_epoch=NO_PRODUCER_EPOCH,
     )
 
 
-def _answer(
+def _answer_new(
     ctx: RequestContext, request: InitProducerIdRequest, given: int | KwireError
 ) -> InitProducerIdResponse:
     if isinstance(given, KwireError):
@@ -49,9 +53,9 @@ def _answer(
     return InitProducerIdResponse(producer_id=given, producer_epoch=0)
 
 
-def _why_not_transactional(request: InitProducerIdRequest) -> ErrorCode:
-    if not request.transactional_id:
-        return ErrorCode.INVALID_REQUEST
-    if not 0 < request.transaction_timeout_ms <= _MAX_TRANSACTION_TIMEOUT_MS:
-        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
-    return ErrorCode.NOT_COORDINATOR
+def _answer(
+    ctx: RequestContext, request: InitProducerIdRequest, given: ProducerIdentity | KwireError
+) -> InitProducerIdResponse:
+    if isinstance(given, KwireError):
+        return refuse(ctx, request, given.code)
+    return InitProducerIdResponse(producer_id=given.producer_id, producer_epoch=given.epoch)

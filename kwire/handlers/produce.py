@@ -6,6 +6,8 @@ Records are views into the connection's buffer: they are written before `handle`
 nothing keeps them.
 """
 
+from typing import TYPE_CHECKING
+
 from kwire.codec.messages.produce import (
     ProducePartition,
     ProducePartitionResponse,
@@ -20,7 +22,6 @@ from kwire.errors import (
     InvalidRecord,
     InvalidRequiredAcks,
     InvalidTopic,
-    InvalidTxnState,
     KafkaStorageError,
     KwireError,
 )
@@ -30,6 +31,10 @@ from kwire.log.flush import needs_flush
 from kwire.log.partition_log import PartitionLog
 from kwire.log.record_rules import InvalidRecords, InvalidTimestamps
 from kwire.tasks import Later
+from kwire.types import TopicPartition
+
+if TYPE_CHECKING:
+    from kwire.handlers.in_transaction import Refusals
 
 FIRST_VERSION_WITH_TOPIC_IDS = 13
 ADMIN_CLIENT_ID = "__admin_client"
@@ -41,14 +46,43 @@ def handle(
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks not in (-1, 0, 1):
         raise InvalidRequiredAcks()
-    if request.transactional_id is not None:
-        raise InvalidTxnState("this broker coordinates no transactions")
+    if request.transactional_id is None:
+        return _append_all(ctx, request, None)
+    return _append_in_transaction(ctx, request, request.transactional_id)
+
+
+def _append_in_transaction(
+    ctx: RequestContext, request: ProduceRequest, transactional_id: str
+) -> ProduceResponse | Later[ProduceResponse] | None:
+    from kwire.handlers import transactional_batches
+
+    entered = transactional_batches.enter(ctx, request, transactional_id)
+    if entered.done:
+        return _append_all(ctx, request, entered.value)
+    transactional_batches.keep(request)
+    answer: Later[ProduceResponse] = Later()
+
+    def append(refusals: "Refusals") -> None:
+        appended = _append_all(ctx, request, refusals)
+        if isinstance(appended, Later):
+            appended.then(answer.complete)
+        elif appended is not None:
+            answer.complete(appended)
+
+    entered.then(append)
+    return None if request.acks == 0 else answer
+
+
+def _append_all(
+    ctx: RequestContext, request: ProduceRequest, refusals: "Refusals | None"
+) -> ProduceResponse | Later[ProduceResponse] | None:
+    """Append every batch that may be; those of a transaction only with what refuses some."""
     dirty: list[PartitionLog] = []
     topics = []
     for topic in request.topic_data:
         partitions = []
         for wanted in topic.partition_data:
-            partitions.append(_append(ctx, request.acks, topic, wanted, dirty))
+            partitions.append(_append(ctx, request.acks, topic, wanted, dirty, refusals))
         topics.append(
             ProduceTopicResponse(
                 name=topic.name, topic_id=topic.topic_id, partition_responses=partitions
@@ -88,6 +122,7 @@ def _append(
     topic: ProduceTopic,
     wanted: ProducePartition,
     dirty: list[PartitionLog],
+    refusals: "Refusals | None",
 ) -> ProducePartitionResponse:
     node = ctx.node
     log = None
@@ -98,9 +133,15 @@ def _append(
             partition = node.hosted.find(topic.name, wanted.index)
         if partition.topic in INTERNAL_TOPICS and ctx.client_id != ADMIN_CLIENT_ID:
             raise InvalidTopic(f"cannot append to internal topic {partition.topic}")
+        if refusals and (partition.topic, wanted.index) in refusals:
+            raise refusals[TopicPartition(partition.topic, wanted.index)]
         log = partition.log
         appended = partition.append(
-            wanted.records, acks=acks, produce_version=ctx.version, now_ms=node.clock.now_ms()
+            wanted.records,
+            acks=acks,
+            produce_version=ctx.version,
+            now_ms=node.clock.now_ms(),
+            is_transactional=refusals is not None,
         )
     except KwireError as error:
         return _refused(wanted.index, error, log)

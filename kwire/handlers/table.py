@@ -64,6 +64,11 @@ ROUTES: dict[int, Route] = {
         apis.DELETE_RECORDS,
         apis.INIT_PRODUCER_ID,
         apis.OFFSET_FOR_LEADER_EPOCH,
+        apis.ADD_PARTITIONS_TO_TXN,
+        apis.ADD_OFFSETS_TO_TXN,
+        apis.END_TXN,
+        apis.WRITE_TXN_MARKERS,
+        apis.TXN_OFFSET_COMMIT,
         apis.DESCRIBE_CONFIGS,
         apis.ALTER_CONFIGS,
         apis.DESCRIBE_LOG_DIRS,
@@ -72,6 +77,11 @@ ROUTES: dict[int, Route] = {
         apis.INCREMENTAL_ALTER_CONFIGS,
         apis.OFFSET_DELETE,
         apis.DESCRIBE_CLUSTER,
+        apis.DESCRIBE_PRODUCERS,
+        apis.DESCRIBE_TRANSACTIONS,
+        apis.LIST_TRANSACTIONS,
+        apis.CONSUMER_GROUP_HEARTBEAT,
+        apis.CONSUMER_GROUP_DESCRIBE,
         apis.DESCRIBE_TOPIC_PARTITIONS,
     )
 }

@@ -19,7 +19,7 @@ from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
 from kwire.controller.producer_ids import ProducerIds
 from kwire.errors import ErrorCode, KwireError
-from kwire.groups.service import GroupService
+from kwire.groups.service import OFFSETS_TOPIC, GroupService
 from kwire.handlers.context import Node, Peer, RequestContext
 from kwire.handlers.table import ROUTES
 from kwire.log.flush import GroupCommit
@@ -27,6 +27,8 @@ from kwire.log.store import LogStore
 from kwire.replication.fetch_sessions import FetchSessions
 from kwire.replication.hosted import Hosted
 from kwire.tasks import Later
+from kwire.transactions.markers import Markers
+from kwire.transactions.service import TransactionService
 
 T = TypeVar("T")
 
@@ -37,6 +39,7 @@ SETTINGS = {
     "listeners": "PLAINTEXT://localhost:9092,INSIDE://broker.local:9093",
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT",
     "offsets.topic.num.partitions": "2",
+    "transaction.state.log.num.partitions": "2",
 }
 
 
@@ -120,14 +123,26 @@ class OpenNode:
         controller = Controller(self._store, layers, self.clock)
         self._hosted = Hosted(NODE_ID, self._log_store, layers.broker)
         group_commit = GroupCommit(self.scheduler, self.clock.monotonic)
+        groups = GroupService(controller, self._hosted, group_commit, self.scheduler, self.clock)
+        producer_ids = ProducerIds(self._store, NODE_ID)
+        transactions = TransactionService(
+            controller,
+            self._hosted,
+            group_commit,
+            self.scheduler,
+            self.clock,
+            producer_ids,
+            Markers(self._hosted, group_commit, self.clock, OFFSETS_TOPIC, groups.end_transaction),
+        )
         self.node = Node(
             controller=controller,
             hosted=self._hosted,
             log_store=self._log_store,
             group_commit=group_commit,
-            producer_ids=ProducerIds(self._store, NODE_ID),
+            producer_ids=producer_ids,
             fetch_sessions=FetchSessions(1000, self.clock),
-            groups=GroupService(controller, self._hosted, group_commit, self.scheduler, self.clock),
+            groups=groups,
+            transactions=transactions,
             scheduler=self.scheduler,
             clock=self.clock,
         )
@@ -135,6 +150,7 @@ class OpenNode:
         config = layers.broker
         controller.start(BrokerImage(NODE_ID, 0, config.listeners, config.broker_rack))
         self.node.groups.start()
+        self.node.transactions.start()
         if loads_at_once:
             self.scheduler.end_turn()
 
@@ -144,6 +160,7 @@ class OpenNode:
         self._hosted.apply(change)
 
     def close(self) -> None:
+        self.node.transactions.stop()
         self.node.groups.stop()
         self._store.close()
         self._log_store.close()

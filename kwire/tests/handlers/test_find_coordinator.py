@@ -1,4 +1,4 @@
-"""FindCoordinator: where a group's coordinator is, one key or many at a time."""
+"""FindCoordinator: where coordinators are, one key or many at a time."""
 
 from pathlib import Path
 
@@ -36,23 +36,33 @@ def test_a_coordinator_that_cannot_be_reached_here_is_not_available(node: OpenNo
 
 
 @pytest.mark.parametrize(
-    ("key_type", "code"),
-    [
-        (1, ErrorCode.COORDINATOR_NOT_AVAILABLE),
-        (2, ErrorCode.INVALID_REQUEST),
-        (9, ErrorCode.INVALID_REQUEST),
-    ],
+    ("key_type", "topic"), [(0, "__consumer_offsets"), (1, "__transaction_state")]
 )
-def test_only_groups_have_a_coordinator(node: OpenNode, key_type: int, code: ErrorCode) -> None:
+def test_the_first_who_asks_has_the_topic_made(node: OpenNode, key_type: int, topic: str) -> None:
+    assert not node.node.controller.image.topics
+    one = node.ask(FindCoordinatorRequest(key="x", key_type=key_type), 3)
+    assert (one.error_code, one.node_id) == (ErrorCode.NONE, 1)
+    assert list(node.node.controller.image.topics) == [topic]
+
+
+@pytest.mark.parametrize("key_type", [2, 9])
+def test_nothing_else_has_a_coordinator(node: OpenNode, key_type: int) -> None:
+    code = ErrorCode.INVALID_REQUEST
     one = node.ask(FindCoordinatorRequest(key="x", key_type=key_type), 3)
     assert (one.error_code, one.node_id) == (code, -1)
     many = node.ask(FindCoordinatorRequest(coordinator_keys=["x"], key_type=key_type), 6)
     assert many.coordinators == [Coordinator(key="x", node_id=-1, port=-1, error_code=code)]
-    assert "__consumer_offsets" not in node.node.controller.image.topics
+    assert not node.node.controller.image.topics
 
 
-def test_a_topic_that_cannot_be_made_leaves_no_coordinator(tmp_path: Path) -> None:
-    node = OpenNode(tmp_path, {"offsets.topic.replication.factor": "3"})
-    answer = node.ask(FindCoordinatorRequest(key="g"), 3)
+@pytest.mark.parametrize(
+    ("key_type", "setting"),
+    [(0, "offsets.topic.replication.factor"), (1, "transaction.state.log.replication.factor")],
+)
+def test_a_topic_that_cannot_be_made_leaves_no_coordinator(
+    tmp_path: Path, key_type: int, setting: str
+) -> None:
+    node = OpenNode(tmp_path, {setting: "3"})
+    answer = node.ask(FindCoordinatorRequest(key="g", key_type=key_type), 3)
     assert answer.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     node.close()
