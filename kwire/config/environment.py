@@ -1,8 +1,8 @@
 """Settings from environment variables, by the rule of Kafka's own container image.
 
 `KAFKA_` or `KWIRE_`, then the key in capitals with `.` written `_`, `_` written `__` and `-`
-written `___`. KWIRE_ wins over KAFKA_. Without KAFKA_LISTENERS the advertised listeners are listened
-on, at every address.
+written `___`. KWIRE_ wins over KAFKA_. Without KAFKA_LISTENERS the advertised listeners are
+listened on, at every address.
 """
 
 from collections.abc import Mapping
