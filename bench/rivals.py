@@ -9,16 +9,14 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from compat_tests.oracle import brokers
-from compat_tests.oracle.processes import free_ports
-from compat_tests.oracle.tools import java
 
 KAFKA_JVM = ("-Xms1g", "-Xmx1g", "-XX:+UseG1GC")
 START_TIMEOUT_S = 120.0
@@ -29,20 +27,16 @@ _API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 
 class Rival(NamedTuple):
     name: str
-    command: Callable[[Path, int], list[str]]
+    command: Callable[[Path, str], list[str]]
 
 
 class Running(NamedTuple):
     """A broker that has answered its first request."""
 
     process: "subprocess.Popen[bytes]"
-    port: int
+    bootstrap: str
     took_s: float
     """From exec to the first answer."""
-
-    @property
-    def bootstrap(self) -> str:
-        return f"127.0.0.1:{self.port}"
 
     def rss_mb(self) -> float:
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
@@ -52,20 +46,11 @@ class Running(NamedTuple):
 
 
 def kwire() -> Rival:
-    def command(data_dir: Path, port: int) -> list[str]:
-        program = str(Path(sys.executable).with_name("kwire"))
-        listeners = f"PLAINTEXT://127.0.0.1:{port}"
-        return [program, "serve", "--listeners", listeners, "--data-dir", str(data_dir)]
-
-    return Rival("kwire", command)
+    return Rival("kwire", brokers.kwire_command)
 
 
 def kafka() -> Rival:
-    def command(data_dir: Path, port: int) -> list[str]:
-        properties = brokers.prepare_kafka(data_dir, port)
-        return java("kafka.Kafka", str(properties), jvm=KAFKA_JVM)
-
-    return Rival("Apache Kafka", command)
+    return Rival("Apache Kafka", partial(brokers.kafka_command, jvm=KAFKA_JVM))
 
 
 @contextmanager
@@ -73,27 +58,27 @@ def running(
     rival: Rival, data_dir: Path, *, end: signal.Signals = signal.SIGTERM
 ) -> Iterator[Running]:
     """Start a broker on a directory, and end it in the way that is asked for."""
-    with free_ports(1) as (port,):
-        pass
-    command = rival.command(data_dir, port)
+    address = brokers.free_address()
+    command = rival.command(data_dir, address)
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _first_answer(port, begin + START_TIMEOUT_S)
-        yield Running(process, port, time.perf_counter() - begin)
+        _first_answer(address, begin + START_TIMEOUT_S)
+        yield Running(process, address, time.perf_counter() - begin)
     finally:
         os.kill(process.pid, end)
         process.wait(STOP_TIMEOUT_S)
 
 
-def _first_answer(port: int, deadline: float) -> None:
+def _first_answer(address: str, deadline: float) -> None:
     """Knock until somebody opens and answers ApiVersions."""
+    host, _, port = address.rpartition(":")
     while time.perf_counter() < deadline:
         try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1) as sock:
+            with socket.create_connection((host, int(port)), timeout=1) as sock:
                 sock.sendall(_API_VERSIONS)
                 if sock.recv(4):
                     return
         except OSError:
             time.sleep(0.001)
-    raise TimeoutError(f"no answer on port {port}")
+    raise TimeoutError(f"no answer at {address}")

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compat_tests.oracle.processes import BrokerFailed, BrokerProcess, free_ports
-from compat_tests.oracle.tools import java
+from compat_tests.oracle.tools import QUICK_JVM, java
 
 CLUSTER_ID = "a3dpcmUtY29tcGF0LXRlcw"
 
@@ -45,7 +45,11 @@ def start_kafka(data_dir: Path, settings: Mapping[str, str] | None = None) -> Br
 
 
 def kafka_command(
-    data_dir: Path, address: str, settings: Mapping[str, str] | None = None
+    data_dir: Path,
+    address: str,
+    settings: Mapping[str, str] | None = None,
+    *,
+    jvm: Sequence[str] = QUICK_JVM,
 ) -> list[str]:
     """How to run Apache Kafka on `data_dir`, which is formatted if it is empty."""
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -54,7 +58,7 @@ def kafka_command(
     properties.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
     if not (data_dir / "meta.properties").exists():
         _format(properties)
-    return java("kafka.Kafka", str(properties), level="info")
+    return java("kafka.Kafka", str(properties), level="info", jvm=jvm)
 
 
 def _format(properties: Path) -> None:
