@@ -37,7 +37,7 @@ from kwire.groups.commands import (
 from kwire.groups.draft import Draft, join_timer, sync_timer
 from kwire.groups.migration import classic_assignment, owned_by_id
 from kwire.groups.modern import ModernGroup
-from kwire.groups.modern_heartbeat import replace_static, step_on, update_member
+from kwire.groups.modern_heartbeat import follow_removal, replace_static, step_on, update_member
 from kwire.groups.modern_members import NONE, ClassicMember, MemberState, ModernMember
 
 
@@ -183,11 +183,13 @@ def _ask_to_join(draft: Draft, member: ModernMember) -> None:
 
 
 def leave(draft: Draft, command: Leave) -> list[ErrorCode]:
-    """Take classic members out, one by one; the group changes once for all of them."""
+    """Take members out, one by one; the group changes once for all of them.
+
+    Members of the new protocol can be among them: an administrator does not know who speaks what.
+    """
     codes = [_leave(draft, leaving) for leaving in command.members]
     if ErrorCode.NONE in codes:
-        draft.look_at_topics()
-        draft.bump_epoch()
+        follow_removal(draft)
     return codes
 
 
@@ -199,10 +201,10 @@ def _leave(draft: Draft, leaving: LeavingMember) -> ErrorCode:
             if holder is None:
                 raise UnknownMemberId()
             leaving = leaving._replace(member_id=holder.member_id)
-        member, _ = _classic_member(group, leaving.member_id, leaving.instance_id)
+        group.check(leaving.member_id, leaving.instance_id)
     except KwireError as refusal:
         return refusal.code
-    draft.remove(member.member_id)
+    draft.remove(leaving.member_id)
     return ErrorCode.NONE
 
 

@@ -215,3 +215,5 @@ class Downgrade(NamedTuple):
     """The last member of the new protocol is gone; those who are left speak the classic one."""
 
     group_id: str
+    must_rebalance: bool
+    """Not if a classic member just took that one's static place, with all it had."""

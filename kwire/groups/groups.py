@@ -119,13 +119,13 @@ class Groups:
         self.modern.heartbeat(command, classic, turn)
 
     def _downgrade(self, command: commands.Downgrade, turn: Turn) -> None:
-        """A group that became classic again is rebalanced as such."""
-        if self.modern.downgrade(command, turn):
-            turn.decision.decides_again = True
-        elif command.group_id in self.groups:
-            step = self._step(self.groups[command.group_id], turn)
-            for member in step.group.members:
-                step.restart_session(member)
+        """Store a group as a classic one, and serve it as such in the turn that follows."""
+        if self.modern.downgrade(command, turn) or command.group_id not in self.groups:
+            return
+        step = self._step(self.groups[command.group_id], turn)
+        for member in step.group.members:
+            step.restart_session(member)
+        if command.must_rebalance:
             step.start_or_finish_joining("the last member of the new protocol is gone")
 
     def _join(self, command: commands.Join, turn: Turn) -> None:
@@ -158,10 +158,10 @@ class Groups:
 
     def _commit(self, command: commands.Commit, turn: Turn) -> None:
         group = self.groups.get(command.group_id)
-        if command.group_id in self.modern.groups:
-            self._commit_modern(command, turn)
-            return
-        if group is not None:
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            self.modern.check_commit(found, command)
+        elif group is not None:
             _check_commit(group, command)
             member = group.members.get(command.member_id)
             if member is not None:
@@ -171,22 +171,14 @@ class Groups:
             raise GroupIdNotFound() if command.knows_missing_groups else IllegalGeneration()
         turn.decision.answer(turn.asker, commit(command, self._config, turn.decision, turn.now_ms))
 
-    def _commit_modern(self, command: commands.Commit, turn: Turn) -> None:
-        """A member that is behind commits only what it still has from before (KIP-1251)."""
-        stale = self.modern.stale_offsets(command)
-        fresh = tuple(one for one in command.offsets if one not in stale)
-        codes = iter(
-            commit(command._replace(offsets=fresh), self._config, turn.decision, turn.now_ms)
-        )
-        answer = [
-            ErrorCode.STALE_MEMBER_EPOCH if one in stale else next(codes) for one in command.offsets
-        ]
-        turn.decision.answer(turn.asker, answer)
-
     def _commit_in_transaction(
         self, command: transactional.TransactionalCommit, turn: Turn
     ) -> None:
-        transactional.check(self.groups.get(command.group_id), command.commit)
+        found = self.modern.groups.get(command.group_id)
+        if found is not None:
+            self.modern.check_transactional_commit(found, command.commit)
+        else:
+            transactional.check(self.groups.get(command.group_id), command.commit)
         codes = transactional.commit_in_transaction(
             command, self._config, turn.decision, turn.now_ms
         )

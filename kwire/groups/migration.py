@@ -55,6 +55,7 @@ def upgrade(classic: ClassicGroup, draft: Draft) -> None:
         ) from error
     for member in members:
         draft.store_member(member)
+    draft.look_at_topics()
     draft.store_epoch(classic.generation)
     for member in members:
         draft.store_target(member.member_id, frozenset(member.assigned))

@@ -27,6 +27,8 @@ _OF_GROUPS = {groups.GROUP_KEY, groups.PARTITION_METADATA_KEY, groups.TARGET_MET
 _OF_MEMBERS = {members.MEMBER_KEY, members.TARGET_KEY, members.ASSIGNMENT_KEY}
 KEY_VERSIONS = frozenset({*_OF_GROUPS, *_OF_MEMBERS, groups.REGULAR_EXPRESSION_KEY})
 
+FIRST_EPOCH = 1
+"""Above the epoch in which members join: one that was answered is never in that any longer."""
 NEVER_LOOKED = -1
 NO_ASSIGNMENT = -1
 
@@ -50,7 +52,7 @@ class KnownTopic(NamedTuple):
 class ModernGroup:
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
-        self.epoch = 0
+        self.epoch = FIRST_EPOCH
         self.assignment_epoch = 0
         self.topics: dict[str, KnownTopic] = {}
         """Those that somebody is subscribed to, as far as they exist."""
@@ -129,7 +131,7 @@ class ModernGroup:
         """Take over one record of this group, but for its end."""
         version = version_of(key)
         if version == groups.GROUP_KEY:
-            self.epoch = 0 if value is None else groups.read_group(value)
+            self.epoch = FIRST_EPOCH if value is None else groups.read_group(value)
         elif version == groups.PARTITION_METADATA_KEY:
             self.topics = {} if value is None else _read_topics(value)
         elif version == groups.TARGET_METADATA_KEY:

@@ -82,7 +82,7 @@ class ModernGroups:
             return False
         draft = self._draft(group, turn)
         decide(self, draft, command, turn.asker)
-        self._plan_downgrade(draft)
+        self._plan_downgrade(draft, must_rebalance=not isinstance(command, Join))
         return True
 
     def heartbeat(
@@ -114,13 +114,13 @@ class ModernGroups:
         if group is None or not migration.may_downgrade(group, self._config):
             return False
         migration.downgrade(self._draft(group, turn))
+        turn.decision.start_timer(downgrade_timer(group.group_id), 0, command)
         return True
 
-    def stale_offsets(self, command: Commit) -> set[OffsetToCommit]:
-        """Refuse a commit, or some of its offsets, of a member that is behind (KIP-1251)."""
-        group = self.groups[command.group_id]
+    def check_commit(self, group: ModernGroup, command: Commit) -> None:
+        """A member that is behind may commit what it has had since its epoch (KIP-1251)."""
         if command.generation < 0 and not group.members:
-            return set()
+            return
         member = group.member(command.member_id)
         if member.classic is None and not command.knows_missing_groups:
             raise UnsupportedVersion(
@@ -128,13 +128,19 @@ class ModernGroups:
             )
         if command.generation < member.epoch and member.classic is None:
             held = {**member.assigned, **member.pending_revocation}
-            return {
-                one
-                for one in command.offsets
-                if held.get(self._by_id(one), member.epoch) > command.generation
-            }
+            since = [held.get(self._by_id(one), member.epoch) for one in command.offsets]
+            if max(since) <= command.generation:
+                return
         _check_epoch(member, command.generation)
-        return set()
+
+    def check_transactional_commit(self, group: ModernGroup, command: Commit) -> None:
+        """A producer that names no member is trusted; one that is behind is told in old words."""
+        names_member = command.member_id or command.instance_id is not None
+        if command.generation >= 0 or names_member:
+            try:
+                self.check_commit(group, command)
+            except StaleMemberEpoch as refusal:
+                raise IllegalGeneration(refusal.message) from refusal
 
     def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
         """Only members that are up to date read what their group has committed, and outsiders."""
@@ -172,12 +178,12 @@ class ModernGroups:
     def _end_revocation(self, draft: Draft, command: RevocationOver, asker: Asker) -> None:
         modern_heartbeat.end_revocation(draft, command)
 
-    def _plan_downgrade(self, draft: Draft) -> None:
+    def _plan_downgrade(self, draft: Draft, *, must_rebalance: bool = True) -> None:
         """A group changes its protocol in a turn of its own, once the log has what led to it."""
         group = draft.group
         if migration.may_downgrade(group, self._config):
             timer = downgrade_timer(group.group_id)
-            draft.decision.start_timer(timer, 0, Downgrade(group.group_id))
+            draft.decision.start_timer(timer, 0, Downgrade(group.group_id, must_rebalance))
 
     def _draft(self, group: ModernGroup, turn: Turn) -> Draft:
         return Draft(group, self._config, self._image, turn.decision, turn.now_ms)

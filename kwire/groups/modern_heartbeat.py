@@ -22,6 +22,7 @@ from kwire.groups.commands import (
     RevocationOver,
 )
 from kwire.groups.draft import Draft, revocation_timer
+from kwire.groups.migration import may_downgrade
 from kwire.groups.modern_members import (
     JOINS,
     LEAVES,
@@ -183,10 +184,7 @@ def update_member(draft: Draft, before: ModernMember, member: ModernMember) -> N
     """Store what a member wants now, and what follows from it for the group."""
     if member != before or member.member_id not in draft.group.members:
         draft.store_member(member)
-    has_changed = draft.group.epoch == 0 or (member.topics, member.regex) != (
-        before.topics,
-        before.regex,
-    )
+    has_changed = member.subscription != before.subscription
     if has_changed or draft.is_outdated:
         has_changed |= draft.look_at_topics()
     if has_changed:
@@ -235,14 +233,20 @@ def leave(draft: Draft, command: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
 
 
 def fence(draft: Draft, member_id: str, reason: str) -> None:
-    """Take a member out; the others are assigned anew with the next heartbeat."""
+    """Take a member out that left, or that did not do what it had to in time."""
     group_id = draft.group.group_id
     if member_id not in draft.group.members:
         return
     _log.info("member removed group=%s member=%s: %s", group_id, member_id, reason)
     draft.remove(member_id)
-    draft.look_at_topics()
-    draft.bump_epoch()
+    follow_removal(draft)
+
+
+def follow_removal(draft: Draft) -> None:
+    """The others are assigned anew, unless they are to do that among themselves."""
+    if not may_downgrade(draft.group, draft.config):
+        draft.look_at_topics()
+        draft.bump_epoch()
 
 
 def end_revocation(draft: Draft, command: RevocationOver) -> None:

@@ -80,6 +80,11 @@ class ModernMember:
         return self.state is MemberState.STABLE and self.epoch == epoch
 
     @property
+    def subscription(self) -> tuple[frozenset[str], str]:
+        """An expression without a character is none: it matches nothing."""
+        return (self.topics, self.regex or "")
+
+    @property
     def is_away(self) -> bool:
         return self.epoch == LEAVES_FOR_NOW
 
