@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from compat_tests.crash.ledger import IDEMPOTENT, PLAIN, Acknowledged
 
-BURST = 10
+BURST = 4
 PACE_S = 0.005
 
 

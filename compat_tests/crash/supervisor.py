@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from compat_tests.crash.ledger import Broken, Ledger, Stored
 from compat_tests.crash.load import Load
+from compat_tests.crash.lossy_proxy import LossyProxy
 from compat_tests.oracle.brokers import free_address, kwire_command, start_kwire
 from compat_tests.oracle.processes import BrokerProcess
 from compat_tests.python_clients.confluent import Confluent
@@ -23,21 +24,25 @@ LONGEST_LIFE_S = 0.6
 LONGEST_BIRTH_S = 0.25
 BORN_DEAD = 0.2
 """How often the broker is killed once more while it recovers."""
+LOSS = 0.02
+"""How often the answer to a Produce request is lost on the way."""
 PATIENCE_S = 20.0
 
 
 class Summary(NamedTuple):
     kills: int
     kills_in_recovery: int
+    lost_answers: int
     acknowledged: int
     stored: int
     slowest_start_s: float
 
     def __str__(self) -> str:
         return (
-            f"{self.kills} kills under load and {self.kills_in_recovery} during recovery:"
-            f" {self.acknowledged} acknowledged records, {self.stored} stored, none lost, moved or"
-            f" doubled; the slowest start took {self.slowest_start_s * 1000:.0f} ms"
+            f"{self.kills} kills under load, {self.kills_in_recovery} during recovery and"
+            f" {self.lost_answers} lost answers: {self.acknowledged} acknowledged records,"
+            f" {self.stored} stored, none lost, moved or doubled;"
+            f" the slowest start took {self.slowest_start_s * 1000:.0f} ms"
         )
 
 
@@ -46,16 +51,24 @@ class Supervisor:
 
     def __init__(self, data_dir: Path, seed: int) -> None:
         self._data_dir = data_dir
-        self._address = free_address()
+        self._port = free_address()
+        self._proxy = LossyProxy(self._port, loss=LOSS, seed=seed)
+        self._settings = {"advertised.listeners": f"PLAINTEXT://{self._proxy.address}"}
         self._random = random.Random(seed)
         self._ledger = Ledger(PARTITIONS)
         self._broker = self._start()
         self._slowest_start_s = 0.0
         self._kills_in_recovery = 0
         settings = {"segment.bytes": SEGMENT_BYTES, "index.interval.bytes": "1000"}
-        Confluent(self._address).create(TOPIC, PARTITIONS, settings)
+        Confluent(self._proxy.address).create(TOPIC, PARTITIONS, settings)
         self._loads = [
-            Load(self._address, TOPIC, PARTITIONS, idempotent=idempotent, seed=seed + idempotent)
+            Load(
+                self._proxy.address,
+                TOPIC,
+                PARTITIONS,
+                idempotent=idempotent,
+                seed=seed + idempotent,
+            )
             for idempotent in (True, False)
         ]
 
@@ -77,12 +90,15 @@ class Supervisor:
                 load.abandon()
             self._broker.kill()
             raise
+        finally:
+            self._proxy.close()
         stopped = self._broker.stop()
         if stopped != 0:
             raise Broken(f"the last broker ended with {stopped}:\n" + "".join(self._broker.printed))
         return Summary(
             kills,
             self._kills_in_recovery,
+            self._proxy.lost,
             self._ledger.acknowledged,
             sum(map(len, self._ledger.log)),
             self._slowest_start_s,
@@ -113,11 +129,11 @@ class Supervisor:
         self._slowest_start_s = max(self._slowest_start_s, time.monotonic() - began)
 
     def _start(self) -> BrokerProcess:
-        return start_kwire(self._data_dir, address=self._address)
+        return start_kwire(self._data_dir, self._settings, address=self._port)
 
     def _start_and_kill(self, after_s: float) -> None:
         child = subprocess.Popen(
-            kwire_command(self._data_dir, self._address),
+            kwire_command(self._data_dir, self._port, self._settings),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -132,7 +148,7 @@ class Supervisor:
             if load.failures:
                 raise Broken(f"a producer failed: {load.failures[:3]}")
             self._ledger.acknowledge(load.take())
-        with _reader(self._address) as consumer:
+        with _reader(self._proxy.address) as consumer:
             for partition in range(PARTITIONS):
                 where = TopicPartition(TOPIC, partition)
                 _, end = consumer.get_watermark_offsets(where, PATIENCE_S)
