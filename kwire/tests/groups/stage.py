@@ -10,6 +10,14 @@ A story has a command and what it leads to on each line:
 Members are called by their client ids; the stage knows their member ids and generations from the
 answers they got, unless the story gives others (`id=`, `gen=`, `instance=`). What others are told
 meanwhile follows after a semicolon. `-` stands for somebody who is no member of the group.
+
+Members of the new protocol make up their ids, which are their names, and know their epochs:
+
+    topic t 6                  ->
+    beat a                     -> 2 t:0,1,2,3,4,5
+    beat b                     -> 3 nothing
+    beat a                     -> 2 t:0,2,4
+    beat a owned=t:0,2,4       -> 3
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +30,9 @@ from _pytest.mark import ParameterSet
 
 from kwire.clock import ManualClock
 from kwire.codec.internal import group_metadata, offsets
-from kwire.codec.internal.consumer_protocol import Subscription
-from kwire.codec.internal.versioned import Format, version_of
+from kwire.codec.internal.versioned import version_of
 from kwire.config.broker import resolve_broker
-from kwire.controller.image import ClusterImage
+from kwire.controller.image import ClusterImage, ImageChange, PartitionState, TopicImage
 from kwire.coordinator.decision import StoredRecord
 from kwire.coordinator.shard import Shard
 from kwire.coordinator.timers import Timers
@@ -34,18 +41,12 @@ from kwire.groups import commands
 from kwire.groups.groups import Groups
 from kwire.groups.members import JoinProtocol
 from kwire.tasks import Later, now
+from kwire.tests.groups.words import by_id, by_name, packed, subscription, topic_id, unpacked
 from kwire.tests.handlers.nodes import ManualScheduler
 
 GROUP = "g"
 SESSION_MS = 10_000
 REBALANCE_MS = 60_000
-
-_SUBSCRIPTION = Format(Subscription, (0, 0), None)
-
-
-def subscription(*topics: str) -> bytes:
-    """What a consumer says it wants to read."""
-    return _SUBSCRIPTION.write(Subscription(topics=list(topics)), 0)
 
 
 class MemoryJournal:
@@ -157,7 +158,9 @@ class Stage:
             session_timeout_ms=session_ms,
             rebalance_timeout_ms=int(given.get("rebalance", REBALANCE_MS)),
             protocol_type=given.get("type", "consumer"),
-            protocols=tuple(JoinProtocol(one, subscription(*topics)) for one in names),
+            protocols=tuple(
+                JoinProtocol(one, subscription(*topics, owned=given.get("owned"))) for one in names
+            ),
             instance_id=given.get("instance"),
             must_know_its_id=version >= 4,
             may_skip_assignment=version >= 9,
@@ -186,13 +189,13 @@ class Stage:
             instance_id=given.pop("instance", None),
             protocol_type=given.pop("type", None),
             protocol_name=given.pop("protocol", None),
-            assignments={self._actor(one).member_id: text.encode() for one, text in given.items()},
+            assignments={self._actor(one).member_id: packed(text) for one, text in given.items()},
         )
 
         def show(answer: commands.SyncAnswer) -> str:
             if answer.code != ErrorCode.NONE:
                 return answer.code.name
-            return answer.assignment.decode() or "nothing"
+            return unpacked(answer.assignment)
 
         return self._submit(name, command, show)
 
@@ -236,6 +239,70 @@ class Stage:
             offsets=tuple(_offset(at, text) for at, text in given.items()),
         )
         return self._submit(name, command, _show_codes)
+
+    def _beat(self, name: str, *words: str) -> str:
+        """A heartbeat of the new protocol; the first one joins, and so says everything."""
+        given = _options(words)
+        actor = self._actor(name)
+        actor.member_id = actor.member_id or name
+        epoch = int(given.get("epoch", max(actor.generation, 0)))
+        if epoch == 0:
+            given = {"timeout": str(REBALANCE_MS), "owned": "nothing", **given}
+            if "regex" not in given:
+                given.setdefault("topics", "t")
+        topics = given.get("topics")
+        command = commands.ConsumerHeartbeat(
+            given.get("group", GROUP),
+            given.get("id", actor.member_id),
+            epoch,
+            name,
+            "/127.0.0.1",
+            instance_id=given.get("instance"),
+            rebalance_timeout_ms=int(given["timeout"]) if "timeout" in given else None,
+            topics=None if topics is None else frozenset(filter(None, topics.split(","))),
+            regex=given.get("regex"),
+            assignor=given.get("assignor"),
+            owned=by_id(given["owned"]) if "owned" in given else None,
+        )
+
+        def show(answer: commands.ConsumerHeartbeatAnswer) -> str:
+            actor.generation = max(answer.member_epoch, -1)
+            if answer.assigned is None:
+                return str(answer.member_epoch)
+            return f"{answer.member_epoch} {by_name(answer.assigned)}"
+
+        return self._submit(name, command, show)
+
+    def _topic(self, name: str, partitions: str) -> None:
+        """A topic is made, or gets more partitions."""
+        states = {index: PartitionState((1,), (1,), 1) for index in range(int(partitions))}
+        topic = TopicImage(name, topic_id(name), states)
+        self.image.apply(ImageChange(topics=(topic,)))
+
+    def _drop(self, name: str) -> None:
+        self.image.apply(ImageChange(deleted=(self.image.topics[name],)))
+
+    def _group(self) -> str:
+        """How far a group of the new protocol is: its state, its epoch, that of its target."""
+        group = self.groups.modern.groups.get(GROUP)
+        if group is None:
+            return "none"
+        return f"{group.state.value} {group.epoch} {group.assignment_epoch}"
+
+    def _member(self, name: str) -> str:
+        """How far a member is: its state and epoch, what it has, and what it is to give away."""
+        member = self.groups.modern.groups[GROUP].members.get(self._actor(name).member_id or name)
+        if member is None:
+            return "none"
+        parts = [member.state.name.split("_")[0].lower(), str(member.epoch)]
+        parts.append(by_name(member.assigned))
+        if member.pending_revocation:
+            parts.append(f"gives {by_name(member.pending_revocation)}")
+        return " ".join(parts)
+
+    def _target(self, name: str) -> str:
+        targets = self.groups.modern.groups[GROUP].targets
+        return by_name(targets[self._actor(name).member_id])
 
     def _delete_group(self) -> str:
         return self._submit("-", commands.DeleteGroup(GROUP), lambda _: "NONE")

@@ -4,7 +4,7 @@ import pytest
 
 from kwire.groups.classic import LEGAL, ClassicGroup, GroupState
 from kwire.groups.members import JoinProtocol, Member
-from kwire.tests.groups.stage import subscription
+from kwire.tests.groups.words import subscription
 
 
 @pytest.mark.parametrize("before", GroupState)

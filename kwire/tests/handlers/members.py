@@ -22,7 +22,7 @@ from kwire.codec.messages.sync_group import (
 )
 from kwire.errors import ErrorCode
 from kwire.tasks import Later
-from kwire.tests.groups.stage import subscription
+from kwire.tests.groups.words import subscription
 from kwire.tests.handlers.nodes import OpenNode
 
 GROUP = "a-group"

@@ -5,7 +5,7 @@ import pytest
 from kwire.codec.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kwire.errors import ErrorCode
 from kwire.handlers.selection import GROUP_OPERATIONS
-from kwire.tests.groups.stage import subscription
+from kwire.tests.groups.words import subscription
 from kwire.tests.handlers.members import GROUP, Member, a_stable_member, find_coordinator
 from kwire.tests.handlers.nodes import OpenNode
 

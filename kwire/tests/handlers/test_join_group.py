@@ -6,7 +6,7 @@ import pytest
 
 from kwire.codec.messages.join_group import JoinGroupProtocol
 from kwire.errors import ErrorCode
-from kwire.tests.groups.stage import subscription
+from kwire.tests.groups.words import subscription
 from kwire.tests.handlers.members import GROUP, Member, find_coordinator, join_request
 from kwire.tests.handlers.nodes import OpenNode
 
