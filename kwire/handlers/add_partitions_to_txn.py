@@ -24,7 +24,6 @@ from kwire.types import TopicPartition
 
 FIRST_VERSION_WITH_PRODUCER_FENCED = 2
 FIRST_VERSION_FOR_BROKERS = 4
-FIRST_VERSION_WITH_TRANSACTION_ABORTABLE = 5
 
 _Codes = dict[TopicPartition, ErrorCode]
 
@@ -108,8 +107,7 @@ def _verify(
         missing = ctx.node.transactions.missing(transactional_id, producer, wanted)
     except KwireError as refusal:
         return _codes(ctx, wanted, refusal)
-    knows_abortable = ctx.version >= FIRST_VERSION_WITH_TRANSACTION_ABORTABLE
-    refused = ErrorCode.TRANSACTION_ABORTABLE if knows_abortable else ErrorCode.INVALID_TXN_STATE
+    refused = ErrorCode.TRANSACTION_ABORTABLE
     return dict.fromkeys(wanted, ErrorCode.NONE) | dict.fromkeys(missing, refused)
 
 
