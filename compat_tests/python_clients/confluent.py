@@ -10,12 +10,19 @@ from confluent_kafka import (
     OFFSET_BEGINNING,
     OFFSET_END,
     Consumer,
+    IsolationLevel,
     KafkaException,
     Message,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+)
 
 from compat_tests.python_clients.values import (
     BEGINNING,
@@ -79,11 +86,22 @@ class Confluent:
         position = {BEGINNING: OFFSET_BEGINNING, END: OFFSET_END}.get(start, start)
         return self._read(TopicPartition(topic, 0, position), count)
 
-    def read_to(self, topic: str, end: int) -> list[Seen]:
+    def stable_end(self, topic: str, isolation: str) -> int:
+        """Up to where a consumer of this isolation may read partition 0."""
+        level = (
+            IsolationLevel.READ_COMMITTED
+            if isolation == "read_committed"
+            else IsolationLevel.READ_UNCOMMITTED
+        )
+        where = TopicPartition(topic, 0)
+        asked = {where: OffsetSpec.latest()}
+        return int(_outcome(self.admin.list_offsets(asked, isolation_level=level)[where]).offset)
+
+    def read_to(self, topic: str, end: int, *, isolation: str = "read_committed") -> list[Seen]:
         """Consume partition 0 up to an offset; there may be gaps on the way."""
         seen: list[Seen] = []
         deadline = time.monotonic() + PATIENCE_S
-        with _Reading(self._bootstrap) as consumer:
+        with _Reading(self._bootstrap, isolation) as consumer:
             consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
             while time.monotonic() < deadline:
                 seen.extend(map(_seen, consumer.consume(10_000, timeout=0.2)))
@@ -174,8 +192,9 @@ class Confluent:
 class _Reading:
     """A consumer without a group, closed at the end of the block."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, isolation: str = "read_committed") -> None:
         settings = {
+            "isolation.level": isolation,
             "bootstrap.servers": bootstrap,
             "group.id": "never-joined",
             "enable.auto.commit": False,
