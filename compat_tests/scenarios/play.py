@@ -85,6 +85,7 @@ class Play:
         name = self.name(noun)
         wanted = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
         created = self.arrange(CREATE_TOPICS, 7, topics=[wanted], timeout_ms=10_000)
+        assert created.topics[0].error_code == ErrorCode.NONE, created
         latest = [ListOffsetsPartition(partition_index=n, timestamp=-1) for n in range(partitions)]
         self.arrange(
             LIST_OFFSETS,

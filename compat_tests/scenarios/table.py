@@ -19,6 +19,17 @@ from compat_tests.scenarios.groups import (
     syncing,
 )
 from compat_tests.scenarios.play import Play, Step
+from compat_tests.scenarios.transactions import (
+    adding,
+    ending,
+    idempotence,
+    inspecting,
+    offsets,
+    producer_ids,
+    producing,
+    reading,
+    timing_out,
+)
 
 Scenario = Callable[[Play], None]
 
@@ -32,6 +43,15 @@ MODULES: tuple[ModuleType, ...] = (
     committing,
     fetching_offsets,
     administration,
+    producer_ids,
+    adding,
+    ending,
+    producing,
+    idempotence,
+    reading,
+    offsets,
+    timing_out,
+    inspecting,
 )
 
 

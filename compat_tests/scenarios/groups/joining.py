@@ -19,6 +19,7 @@ def from_version_4_on_a_new_member_is_told_its_id_first(play: Play) -> None:
 
 def an_id_that_was_given_out_holds_no_place_in_the_group(play: Play) -> None:
     group = Group(play)
+    group.commit(play.topic())
     group.join()
     group.describe()
 
