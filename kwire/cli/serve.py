@@ -3,10 +3,12 @@
 import argparse
 import logging
 import os
+import resource
 import signal
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         level=arguments.log_level.upper(),
         format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)",
     )
+    raise_file_limit()
     layers = read_layers(arguments, os.environ)
     topics = parse_topics(",".join(arguments.topics))
     # Imported only now: a mistake in the command line is told before anything heavy is loaded.
@@ -78,6 +81,13 @@ def run(arguments: argparse.Namespace) -> int:
         app.close()
     print("kwire has stopped", flush=True)
     return 0
+
+
+def raise_file_limit() -> None:
+    """As many open files as the system allows: shells start with few, and Java does the same."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def read_layers(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Layers:

@@ -28,6 +28,7 @@ BACKLOG = 1024
 ACCEPTS_PER_TURN = 64
 SLOW_FRAME_S = 30.0
 SWEEP_S = 1.0
+FULL_LINE_S = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class Listeners:
         self._per_host: Counter[str] = Counter()
         self._sockets: list[tuple[socket.socket, str]] = []
         self._complaints = Complaints(_log, clock)
+        self._full_again_at = -FULL_LINE_S
         self._sweep_timer: Timer | None = None
 
     @property
@@ -118,9 +120,16 @@ class Listeners:
         """Out of descriptors: leave the backlog alone for a moment instead of spinning on it."""
         if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
             raise error
-        self._complaints.say(f"cannot accept: {error.strerror}; raise the limit of open files")
+        self._say_full(error)
         self._loop.remove_reader(listening)
         self._loop.call_later(0.1, self._accept_again, listening, name)
+
+    def _say_full(self, error: OSError) -> None:
+        """It may last for hours: a line a minute is enough."""
+        now = self._clock.monotonic()
+        if now >= self._full_again_at:
+            self._full_again_at = now + FULL_LINE_S
+            self._complaints.say(f"cannot accept: {error.strerror}; raise the limit of open files")
 
     def _accept_again(self, listening: socket.socket, name: str) -> None:
         if any(sock is listening for sock, _ in self._sockets):

@@ -1,6 +1,7 @@
 """`kwire serve`: what its flags mean, and the process as a person meets it."""
 
 import argparse
+import resource
 import signal
 import socket
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.cli.serve import configure, parse_topics, read_layers
+from kwire.cli.serve import configure, parse_topics, raise_file_limit, read_layers
 from kwire.controller.commands import NewTopic
 from kwire.errors import InvalidConfig
 
@@ -55,6 +56,16 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"node.id=\xff\n")
     with pytest.raises(InvalidConfig, match=r"server\.properties: not a text file"):
         read_layers(parsed("--config", str(file)), {})
+
+
+def test_the_broker_may_open_as_many_files_as_the_system_allows() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
+        raise_file_limit()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def serve(directory: Path, *words: str) -> "subprocess.Popen[str]":
