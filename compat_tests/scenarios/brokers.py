@@ -19,8 +19,6 @@ SETTINGS = {
     "offset.metadata.max.bytes": "64",
     # With one partition of each, nobody meets a coordinator that is still loading.
     "offsets.topic.num.partitions": "1",
-}
-OF_KAFKA = {
     "transaction.state.log.num.partitions": "1",
     "transaction.max.timeout.ms": "60000",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
@@ -32,7 +30,7 @@ def start_kwire_for_scenarios(data_dir: Path) -> BrokerProcess:
 
 
 def start_kafka_for_scenarios(data_dir: Path) -> BrokerProcess:
-    return _ready(start_kafka(data_dir, {**SETTINGS, **OF_KAFKA}))
+    return _ready(start_kafka(data_dir, SETTINGS))
 
 
 def _ready(broker: BrokerProcess) -> BrokerProcess:

@@ -245,7 +245,7 @@ def _codes(value: Any) -> list[int]:
         return [code for one in value for code in _codes(one)]
     if not hasattr(type(value), "__fields__"):
         return []
-    found = []
+    found: list[int] = []
     for field in fields_of(type(value)):
         inner = getattr(value, field.name)
         found += [inner] if field.name.endswith("error_code") else _codes(inner)

@@ -19,11 +19,14 @@ from kwire.codec.messages.produce import (
 )
 from kwire.errors import (
     ErrorCode,
+    InvalidProducerEpoch,
     InvalidRecord,
     InvalidRequiredAcks,
     InvalidTopic,
+    InvalidTxnState,
     KafkaStorageError,
     KwireError,
+    OutOfOrderSequence,
 )
 from kwire.handlers.context import HangUp, RequestContext
 from kwire.handlers.selection import INTERNAL_TOPICS
@@ -37,6 +40,16 @@ if TYPE_CHECKING:
     from kwire.handlers.in_transaction import Refusals
 
 FIRST_VERSION_WITH_TOPIC_IDS = 13
+
+# These tell where the log starts: a producer whose records are gone may so know why it is refused.
+_JUDGED_BY_THE_LOG = (
+    InvalidProducerEpoch,
+    InvalidRecord,
+    InvalidTimestamps,
+    InvalidTxnState,
+    OutOfOrderSequence,
+)
+
 ADMIN_CLIENT_ID = "__admin_client"
 """The one client that may write to internal topics, as in Kafka."""
 
@@ -160,7 +173,7 @@ def _refused(index: int, error: KwireError, log: PartitionLog | None) -> Produce
     refusal = ProducePartitionResponse(
         index=index, error_code=error.code, base_offset=-1, error_message=error.message
     )
-    if log is not None and isinstance(error, InvalidRecord | InvalidTimestamps):
+    if log is not None and isinstance(error, _JUDGED_BY_THE_LOG):
         refusal.log_start_offset = log.log_start_offset
     if isinstance(error, InvalidRecords | InvalidTimestamps):
         refusal.record_errors = [

@@ -162,11 +162,11 @@ def _one_of_each(play: Play) -> tuple[Producer, Producer, Producer]:
 
 
 def _mark(play: Play, version: int, topic: Topic, producer: Producer, **changes: int) -> None:
-    marker = {
-        "producer_id": producer.producer_id,
-        "producer_epoch": producer.epoch,
-        "coordinator_epoch": 0,
-        "topics": [TxnMarkerTopic(name=topic.name, partition_indexes=[0])],
-        **changes,
-    }
-    play.ask(WRITE_TXN_MARKERS, version, markers=[TxnMarker(**marker)])
+    marker = TxnMarker(
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
+        topics=[TxnMarkerTopic(name=topic.name, partition_indexes=[0])],
+    )
+    for name, value in changes.items():
+        setattr(marker, name, value)
+    play.ask(WRITE_TXN_MARKERS, version, markers=[marker])

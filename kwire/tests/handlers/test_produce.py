@@ -161,6 +161,17 @@ def test_a_batch_sent_again_is_answered_with_its_first_place(node: OpenNode) -> 
     assert [_produce(node, batch).base_offset for batch in [*batches, batches[0]]] == [0, 2, 0]
 
 
+def test_a_producer_that_left_something_out_is_told_where_the_log_starts(node: OpenNode) -> None:
+    _produce(node, a_batch(2, producer_id=7, producer_epoch=1, base_sequence=0))
+    gap = a_batch(1, producer_id=7, producer_epoch=1, base_sequence=5)
+    fenced = a_batch(1, producer_id=7, producer_epoch=0, base_sequence=2)
+    refused = [_produce(node, batch) for batch in (gap, fenced)]
+    assert [(one.error_code, one.log_start_offset) for one in refused] == [
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0),
+        (ErrorCode.INVALID_PRODUCER_EPOCH, 0),
+    ]
+
+
 def test_without_acks_there_is_no_answer(node: OpenNode) -> None:
     assert produce.handle(_context(node), _request(node, a_batch(1), acks=0)) is None
     assert node.node.hosted.find("orders", 0).log.next_offset == 1
