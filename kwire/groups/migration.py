@@ -33,7 +33,6 @@ from kwire.groups.modern_members import (
     ModernMember,
     by_topic,
 )
-from kwire.groups.rebalance import join_timer, sync_timer
 
 UPGRADES = ("upgrade", "bidirectional")
 DOWNGRADES = ("downgrade", "bidirectional")
@@ -92,9 +91,11 @@ def _as_modern(member: Member, classic: ClassicGroup, image: ClusterImage) -> Mo
 
 
 def dismiss(classic: ClassicGroup, decision: Decision) -> None:
-    """Whoever waits for the next generation of a group that was upgraded is to join again."""
-    decision.stop_timer(join_timer(classic.group_id))
-    decision.stop_timer(sync_timer(classic.group_id))
+    """Whoever waits for the next generation of a group that was upgraded is to join again.
+
+    The timers of that generation run on: they mean nothing to a group that is not classic, and are
+    needed if the log does not take the change.
+    """
     waiting = [(one.member_id, one.joining, one.syncing) for one in classic.members]
     for member in classic.members:
         classic.members.end_join(member)

@@ -128,8 +128,8 @@ class ModernGroups:
             )
         if command.generation < member.epoch and member.classic is None:
             held = {**member.assigned, **member.pending_revocation}
-            since = [held.get(self._by_id(one), member.epoch) for one in command.offsets]
-            if max(since) <= command.generation:
+            since = (held.get(self._by_id(one), member.epoch) for one in command.offsets)
+            if all(epoch <= command.generation for epoch in since):
                 return
         _check_epoch(member, command.generation)
 

@@ -111,7 +111,7 @@ class GroupService:
     def consumer_heartbeat(
         self, command: "ConsumerHeartbeat"
     ) -> "Later[ConsumerHeartbeatAnswer | KwireError]":
-        from kwire.groups.modern_heartbeat import check_request
+        from kwire.groups.modern_requests import check_request
 
         try:
             check_request(command, self._config.group_consumer_assignors)

@@ -94,7 +94,7 @@ class _Refused(KwireError):
 class Stage:
     def __init__(self, **settings: object) -> None:
         texts = {name.replace("_", "."): str(value) for name, value in settings.items()}
-        self._config = resolve_broker(texts)
+        self.config = resolve_broker(texts)
         self.image = ClusterImage("on stage")
         self.clock = ManualClock()
         self.scheduler = ManualScheduler(self.clock)
@@ -122,7 +122,7 @@ class Stage:
         return "; ".join([own, *others] if own is not None else others)
 
     def _open(self) -> tuple[Groups, Shard[Groups]]:
-        groups = Groups(self._config, self.image, self._new_id)
+        groups = Groups(self.config, self.image, self._new_id)
         shard = Shard(groups, self.journal, Timers(self.scheduler, self.clock), self.clock)
         for record in self.journal.records:
             groups.apply(record)
@@ -171,7 +171,7 @@ class Stage:
             if answer.code != ErrorCode.NONE:
                 return f"{answer.code.name} {answer.member_id}".strip()
             actor.generation = answer.generation
-            role = f"follows {answer.leader}"
+            role = f"follows {answer.leader or 'nobody'}"
             if answer.members or answer.leader == answer.member_id:
                 role = "leads " + ",".join(one.member_id for one in answer.members)
             skips = ", skips assignment" if answer.skips_assignment else ""

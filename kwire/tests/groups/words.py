@@ -8,22 +8,21 @@ from collections.abc import Iterable
 from kwire.codec.internal.consumer_protocol import (
     FullSubscription,
     NamedPartitions,
-    Subscription,
     read_assignment,
     write_assignment,
 )
 from kwire.codec.internal.versioned import Format
 from kwire.groups.modern_members import IdPartition
 
-_SUBSCRIPTION = Format(Subscription, (0, 0), None)
+_SUBSCRIPTION = Format(FullSubscription, (0, 3), None)
 
 
 def subscription(*topics: str, owned: str | None = None) -> bytes:
     """What a consumer says it wants to read, and what it has."""
     if owned is None:
-        return _SUBSCRIPTION.write(Subscription(topics=list(topics)), 0)
+        return _SUBSCRIPTION.write(FullSubscription(topics=list(topics)), 0)
     full = FullSubscription(topics=list(topics), owned_partitions=named(owned))
-    return Format(FullSubscription, (0, 3), None).write(full, 1)
+    return _SUBSCRIPTION.write(full, 1)
 
 
 def topic_id(name: str) -> bytes:
