@@ -5,8 +5,9 @@ A file is JSON with one line for each step, so that a changed answer is one chan
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compat_tests.scenarios.play import Step
 
@@ -29,16 +30,24 @@ def save(stem: str, recording: Recording) -> None:
     (GOLDEN / f"{stem}.json").write_text("{\n" + ",\n".join(scenarios) + "\n}\n")
 
 
-def differences(expected: list[Step], got: list[Step]) -> Iterator[str]:
-    """Each step and field in which the two differ, in words."""
-    for before, after in zip(expected, got, strict=False):
-        if before.asked != after.asked:
-            yield f"{before.asked} was expected, {after.asked} was asked"
-            return
+class Difference(NamedTuple):
+    """One field of one answer, with both values as JSON."""
+
+    asked: str
+    path: str
+    kafka: str
+    here: str
+
+    def __str__(self) -> str:
+        return f"{self.asked}{self.path}: Kafka {self.kafka}, here {self.here}"
+
+
+def differences(expected: list[Step], got: list[Step]) -> Iterator[Difference]:
+    """Each step and field in which the two differ; steps that were not taken differ as a whole."""
+    for before, after in zip_longest(expected, got, fillvalue=Step("no step", "not asked")):
+        asked = before.asked if before.asked == after.asked else f"{before.asked}/{after.asked}"
         for path, wanted, found in _fields(before.answer, after.answer, ""):
-            yield f"{before.asked}{path}: Kafka {wanted}, here {found}"
-    if len(expected) != len(got):
-        yield f"{len(expected)} steps were expected, {len(got)} were taken"
+            yield Difference(asked, path, wanted, found)
 
 
 def _fields(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, str, str]]:
