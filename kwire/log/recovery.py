@@ -102,9 +102,17 @@ def _load_closed(segment: Segment, next_offset: int) -> bool:
     segment.entries = offsets[0]
     segment.max_timestamp, segment.max_timestamp_offset = newest
     segment.first_timestamp = _first_timestamp(segment)
-    if newest[0] < 0 and (segment.first_timestamp or -1) >= 0:
+    if newest[0] < 0 and _has_times(segment):
         return False
     return segment.transaction_index.is_sane(segment.base_offset, next_offset)
+
+
+def _has_times(segment: Segment) -> bool:
+    """Whether a record has a time; what compaction left as a bare header tells of none."""
+    for _, header in segment.walk():
+        if header.records_count:
+            return header.max_timestamp >= 0
+    return False
 
 
 def _first_timestamp(segment: Segment) -> int | None:

@@ -91,6 +91,18 @@ def test_the_last_value_of_each_key_survives_at_its_offset(tmp_path: Path, seed:
         assert log.next_offset == end
 
 
+def test_segments_without_records_need_no_new_indexes_at_the_next_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = compacted(tmp_path, segment_bytes=200)
+    for number in range(6):
+        put(directory.log, ("key", f"{number}" * 100))
+    assert clean(directory)[0] is not None
+    assert offsets(directory.log) == [4, 5]
+    assert len(directory.restart().segments) > 2
+    assert "indexes rebuilt" not in caplog.text
+
+
 def test_a_second_round_finds_nothing_to_do(tmp_path: Path) -> None:
     directory = compacted(tmp_path)
     fill(directory.log, 1)
