@@ -9,7 +9,7 @@ import errno
 import os
 
 from kwire.errors import KafkaStorageError
-from kwire.log.files import LogFile, read_fully
+from kwire.log.files import TOO_MANY_OPEN, LogFile, read_fully
 
 _NOWAIT = getattr(os, "RWF_NOWAIT", 0)
 
@@ -113,5 +113,15 @@ _held: dict[LogFile, _SharedDescriptor] = {}
 def _shared(file: LogFile) -> _SharedDescriptor:
     shared = _held.get(file)
     if shared is None:
-        shared = _held[file] = _SharedDescriptor(os.dup(file.fd()))
+        shared = _held[file] = _SharedDescriptor(_duplicate(file))
     return shared
+
+
+def _duplicate(file: LogFile) -> int:
+    try:
+        return os.dup(file.fd())
+    except OSError as error:
+        if error.errno not in TOO_MANY_OPEN:
+            raise
+    file.files.close_some()
+    return os.dup(file.fd())

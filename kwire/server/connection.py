@@ -201,14 +201,20 @@ class Connection:
             self.close()
             return
         if self._pending[0] is not answer:
-            if answer.answer is not None:
-                _hold(answer.answer)
+            self._keep(answer)
             return
         self._put_known()
         self.was_active = True
         self._send()
         if len(self._pending) < MAX_PENDING_ANSWERS:
             self._resume("answers")
+
+    def _keep(self, answer: LaterAnswer) -> None:
+        assert answer.answer is not None
+        try:
+            _hold(answer.answer)
+        except (OSError, KafkaStorageError) as error:
+            self._give_up(error)
 
     def _put_known(self) -> None:
         while self._pending:

@@ -97,3 +97,28 @@ def test_an_io_error_takes_the_directory_offline(
         FileSlice(file, 10, 50, 7).load_cached()
     assert file.files.fault is not None
     file.close()
+
+
+def test_holding_makes_room_when_the_process_has_no_descriptor_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = OpenFiles(limit=8)
+    opened = []
+    for number in range(4):
+        (tmp_path / f"{number}.log").write_bytes(b"abc")
+        opened.append(LogFile(str(tmp_path / f"{number}.log"), files))
+        opened[-1].fd()
+    duplicate = os.dup
+
+    def dup(fd: int) -> int:
+        if len(files) == 4:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return duplicate(fd)
+
+    monkeypatch.setattr(os, "dup", dup)
+    piece = FileSlice(opened[3], 0, 3, 1)
+    piece.hold()
+    assert piece.read() == b"abc"
+    piece.release()
+    for each in opened:
+        each.close()

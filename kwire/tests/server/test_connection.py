@@ -1,6 +1,8 @@
 """One connection: order of answers, partial frames, pauses, limits, and its end."""
 
+import errno
 import logging
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -258,6 +260,9 @@ class _Records:
         if bytes(frame) == b"later":
             self.laters.append(Later())
             return LaterAnswer(self.laters[-1], lambda _: framed(b"at last"))
+        return self.sliced()
+
+    def sliced(self) -> Answer:
         size = len(self.data)
         slice_ = FileSlice(self.file, 0, size, 0)
         return [struct.pack(">i", size + 2) + b"<", slice_, b">"], size + 6
@@ -295,6 +300,28 @@ def test_records_that_wait_behind_another_answer_are_kept(
     (tmp_path / "segment.log").unlink()
     records.laters[0].complete(None)
     assert client.receive() == [b"at last", b"<" + records.data + b">"]
+
+
+def test_records_that_cannot_be_kept_end_their_own_connection(
+    connect: Connect, records: _Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OneBehindTheOther:
+        def __init__(self) -> None:
+            self.laters: list[Later[None]] = []
+
+        def answer(self, frame: memoryview) -> LaterAnswer:
+            self.laters.append(Later())
+            return LaterAnswer(self.laters[-1], lambda _: records.sliced())
+
+    def refuse(piece: FileSlice) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    asked = OneBehindTheOther()
+    client = connect(asked)
+    client.send(b"first", b"second")
+    monkeypatch.setattr(FileSlice, "hold", refuse)
+    asked.laters[1].complete(None)
+    assert client.is_closed
 
 
 def test_records_that_are_not_cached_are_read_in_the_pool(
