@@ -159,30 +159,36 @@ class ModernGroup:
             known = self.members.get(member_id)
             if known is not None or value is not None:
                 stored = None if value is None else members.read_assignment(value)
-                self._put((known or ModernMember(member_id)).with_assignment(stored))
+                self._move((known or ModernMember(member_id)).with_assignment(stored))
         elif value is None:
             self._remove(member_id)
         else:
             known = self.members.get(member_id) or ModernMember(member_id)
             self._put(known.with_wishes(members.read_member(value)))
 
-    def _put(self, member: ModernMember) -> None:
+    def _move(self, member: ModernMember) -> None:
+        """A member has other partitions than before."""
         before = self.members.get(member.member_id)
         if before is not None:
             self._release(before)
-            if before.instance_id is not None and before.instance_id != member.instance_id:
-                self._static.pop(before.instance_id, None)
+        self.members[member.member_id] = member
+        for partition in (*member.assigned, *member.pending_revocation):
+            self._owners[partition] = member.member_id
+
+    def _put(self, member: ModernMember) -> None:
+        """A member wants something else than before."""
+        before = self.members.get(member.member_id)
+        if before is not None and before.instance_id is not None:
+            self._static.pop(before.instance_id, None)
         self.members[member.member_id] = member
         if member.instance_id is not None:
             self._static[member.instance_id] = member.member_id
-        for partition in (*member.assigned, *member.pending_revocation):
-            self._owners[partition] = member.member_id
 
     def _remove(self, member_id: str) -> None:
         member = self.members.pop(member_id, None)
         if member is not None:
             self._release(member)
-            if member.instance_id is not None and self._static[member.instance_id] == member_id:
+            if member.instance_id and self._static.get(member.instance_id) == member_id:
                 del self._static[member.instance_id]
 
     def _release(self, member: ModernMember) -> None:
