@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from kwire.codec.messages.produce import ProduceRequest
 from kwire.codec.records.batch import BatchHeader, parse_header
 from kwire.errors import (
-    CorruptMessage,
     ErrorCode,
     InvalidProducerIdMapping,
     KwireError,
@@ -83,7 +82,7 @@ def _transactional(
                 else:
                     partition = hosted.find(topic.name, wanted.index)
                 header = parse_header(wanted.records or b"")
-            except (KwireError, CorruptMessage):
+            except KwireError:
                 continue
             if header.is_transactional and header.has_producer:
                 yield partition, header

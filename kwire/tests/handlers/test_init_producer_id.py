@@ -8,6 +8,7 @@ from kwire.codec.messages.init_producer_id import InitProducerIdRequest, InitPro
 from kwire.errors import ErrorCode, KafkaStorageError
 from kwire.tasks import now
 from kwire.tests.handlers.nodes import OpenNode
+from kwire.tests.transactions.nodes import Producer
 
 NEWEST = 5
 IDS_IN_A_BLOCK = 1000
@@ -80,3 +81,45 @@ def test_who_gets_no_id_is_told_why(
     assert node.ask(request_, NEWEST) == InitProducerIdResponse(
         error_code=code, producer_id=-1, producer_epoch=-1
     )
+
+
+def _transactional(timeout_ms: int = 60_000, **shown: int) -> InitProducerIdRequest:
+    return InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=timeout_ms, **shown)
+
+
+@pytest.mark.parametrize("version", range(NEWEST + 1))
+def test_a_transactional_id_keeps_its_producer_id(node: OpenNode, version: int) -> None:
+    Producer(node).init()
+    first, second = (node.ask(_transactional(), version) for _ in range(2))
+    assert first.producer_id == second.producer_id
+    assert (first.producer_epoch, second.producer_epoch) == (1, 2)
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_a_producer_that_goes_on_shows_who_it_was(node: OpenNode, version: int) -> None:
+    producer = Producer(node)
+    producer.init()
+    shown = _transactional(producer_id=producer.producer_id, producer_epoch=0)
+    assert node.ask(shown, version).producer_epoch == 1
+    node.ask(_transactional(), version)
+    fenced = node.ask(shown, version)
+    expected = ErrorCode.INVALID_PRODUCER_EPOCH if version < 4 else ErrorCode.PRODUCER_FENCED
+    assert (fenced.error_code, fenced.producer_id) == (expected, -1)
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "code"),
+    [
+        (-1, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
+        (1, ErrorCode.NONE),
+        (5000, ErrorCode.NONE),
+        (5001, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
+    ],
+)
+def test_a_transaction_may_not_take_longer_than_the_broker_allows(
+    tmp_path: Path, timeout_ms: int, code: ErrorCode
+) -> None:
+    node = OpenNode(tmp_path, {"transaction.max.timeout.ms": "5000"})
+    Producer(node).init(timeout_ms=1000)
+    assert node.ask(_transactional(timeout_ms), NEWEST).error_code == code
+    node.close()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kwire.codec.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kwire.codec.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -38,6 +39,10 @@ class Producer:
         self.is_new = is_new
         self.producer_id = self.epoch = -1
         self._sequences: dict[tuple[str, int], int] = {}
+
+    def move_to(self, node: OpenNode) -> None:
+        """Go on with another node, which knows what the one before did."""
+        self._node = node
 
     def init(self, timeout_ms: int = 60_000, version: int = 4) -> ErrorCode:
         asked = FindCoordinatorRequest(key=self.name, key_type=TRANSACTION)
@@ -94,6 +99,15 @@ class Producer:
             assert self.add(topic, *partitions) == ErrorCode.NONE
         for partition in partitions or (0,):
             assert self.send(topic, partition) == ErrorCode.NONE
+
+    def add_offsets(self, group: str, version: int = 3) -> ErrorCode:
+        request = AddOffsetsToTxnRequest(
+            transactional_id=self.name,
+            producer_id=self.producer_id,
+            producer_epoch=self.epoch,
+            group_id=group,
+        )
+        return ErrorCode(self._node.ask(request, version).error_code)
 
     def commit_offset(
         self, group: str, offset: int, *, topic: str = "orders", version: int = 5, **member: Any
