@@ -4,7 +4,7 @@ On one node the leader is the whole in-sync set, so the high watermark follows t
 each append. Readers never see past it; read_committed readers never past the last stable offset.
 """
 
-from kwire.codec.records.batch import TRANSACTIONAL, BatchHeader, parse_header
+from kwire.codec.records.batch import CONTROL, TRANSACTIONAL, BatchHeader, parse_header
 from kwire.codec.records.control import read_marker
 from kwire.controller.image import PartitionState
 from kwire.errors import (
@@ -134,7 +134,10 @@ class Partition:
     def _write(self, batch: bytearray | memoryview, header: BatchHeader) -> Appended:
         appended = self.log.append(batch, header, leader_epoch=self.leader_epoch)
         self.high_watermark = self.log.next_offset
-        if self._waiting:
+        if self._waiting and header.attributes & CONTROL:
+            # The marker itself is small, but committed readers get all of the transaction with it.
+            self.wake()
+        elif self._waiting:
             size_bytes = header.batch_length + 12
             for waiting in list(self._waiting):
                 waiting.grew(size_bytes)

@@ -319,6 +319,23 @@ def test_a_committed_reader_is_woken_by_the_marker(node: OpenNode) -> None:
     assert _offsets(_only(answer.value)) == [0, 2, 3]
 
 
+def test_all_of_a_transaction_counts_when_a_committed_reader_wants_more_than_its_marker(
+    node: OpenNode,
+) -> None:
+    _transaction(node, 1)
+    request = _request(
+        _topic_of(node, "orders", _from(0)),
+        max_wait_ms=500,
+        min_bytes=100,
+        isolation_level=READ_COMMITTED,
+    )
+    answer = node.begin(request, 12)
+    _end(node, 1, is_abort=False)
+    node.scheduler.end_turn()
+    assert answer.done
+    assert _only(answer.value).last_stable_offset == 3
+
+
 # Sessions.
 
 
