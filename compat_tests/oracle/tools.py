@@ -26,6 +26,9 @@ DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 PRODUCER_PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
 CONSUMER_PERFORMANCE = "org.apache.kafka.tools.ConsumerPerformance"
 END_TO_END_LATENCY = "org.apache.kafka.tools.EndToEndLatency"
+TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
+TRANSACTIONAL_MESSAGE_COPIER = "org.apache.kafka.tools.TransactionalMessageCopier"
+VERIFIABLE_CONSUMER = "org.apache.kafka.tools.VerifiableConsumer"
 
 
 class Ran(NamedTuple):
