@@ -82,7 +82,7 @@ def _member(group: ModernGroup, member: ModernMember, image: ClusterImage) -> De
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topics),
-        subscribed_topic_regex=member.regex,
+        subscribed_topic_regex=member.regex or "",
         assignment=_assignment([*member.assigned, *member.pending_revocation], image),
         target_assignment=_assignment(target, image),
         member_type=MODERN_MEMBER if member.classic is None else CLASSIC_MEMBER,
