@@ -16,6 +16,11 @@ SETTINGS = {
     "group.min.session.timeout.ms": "300",
     "group.max.session.timeout.ms": "60000",
     "group.max.size": "3",
+    "group.consumer.max.size": "3",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.session.timeout.ms": "2000",
     "offset.metadata.max.bytes": "64",
     # With one partition of each, nobody meets a coordinator that is still loading.
     "offsets.topic.num.partitions": "1",
@@ -24,13 +29,20 @@ SETTINGS = {
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
 }
 
+AT_ONCE = {
+    "group.consumer.min.assignment.interval.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.assignor.offload.enable": "false",
+}
+"""Kafka may be told to compute assignments right away, as kwire always does."""
+
 
 def start_kwire_for_scenarios(data_dir: Path) -> BrokerProcess:
     return _ready(start_kwire(data_dir, SETTINGS))
 
 
 def start_kafka_for_scenarios(data_dir: Path) -> BrokerProcess:
-    return _ready(start_kafka(data_dir, SETTINGS))
+    return _ready(start_kafka(data_dir, {**SETTINGS, **AT_ONCE}))
 
 
 def _ready(broker: BrokerProcess) -> BrokerProcess:

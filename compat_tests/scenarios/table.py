@@ -15,6 +15,8 @@ from compat_tests.scenarios.groups import (
     finding,
     joining,
     leaving,
+    modern,
+    modern_offsets,
     static_members,
     syncing,
 )
@@ -43,6 +45,8 @@ MODULES: tuple[ModuleType, ...] = (
     committing,
     fetching_offsets,
     administration,
+    modern,
+    modern_offsets,
     producer_ids,
     adding,
     ending,
