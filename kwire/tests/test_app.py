@@ -116,3 +116,11 @@ def test_as_many_fetch_sessions_are_remembered_as_the_settings_say(tmp_path: Pat
     plans = [sessions.plan(0, 0, wanted, (), uses_topic_ids=False) for _ in range(2)]
     app.close()
     assert [plan.session_id == NO_SESSION for plan in plans] == [False, True]
+
+
+def test_clients_are_told_the_advertised_address(tmp_path: Path) -> None:
+    app = an_app(tmp_path, advertised_listeners="PLAINTEXT://example.org:1234")
+    app.start()
+    (me,) = app.controller.image.brokers.values()
+    app.close()
+    assert [(one.host, one.port) for one in me.endpoints] == [("example.org", 1234)]

@@ -12,6 +12,7 @@ from kwire.clock import ManualClock
 from kwire.config.broker import BrokerConfig
 from kwire.controller.image import ImageChange
 from kwire.errors import KafkaStorageError
+from kwire.log import cleaner
 from kwire.log.flush import GroupCommit
 from kwire.log.store import LogStore
 from kwire.replication.duties import Duties
@@ -270,6 +271,27 @@ def test_compaction_keeps_to_the_memory_that_it_may_use_now(
     with caplog.at_level(logging.INFO):
         scheduler.pass_time(16 * SECOND_MS)
     assert caplog.text.count("compacted topic_partition=orders-0") == 3
+
+
+def test_compaction_keeps_to_the_pace_that_it_is_told_now(
+    begin: Begin, hosted: Hosted, scheduler: ManualScheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: list[float] = []
+
+    class NotedPace(cleaner.Pace):
+        def __init__(self, bytes_per_second: float, monotonic: Callable[[], float]) -> None:
+            rates.append(bytes_per_second)
+            super().__init__(bytes_per_second, monotonic)
+
+    monkeypatch.setattr(cleaner, "Pace", NotedPace)
+    duties = begin(log_cleaner_io_max_bytes_per_second=1e8)
+    _host_dirty(hosted)
+    duties.compact()
+    duties.reconfigure(replace(BrokerConfig(), log_cleaner_io_max_bytes_per_second=2e8))
+    hosted.find("orders", 0).append_own(a_batch(1))
+    hosted.find("orders", 0).log.roll()
+    scheduler.pass_time(16 * SECOND_MS)
+    assert (rates[0], rates[-1]) == (1e8, 2e8)
 
 
 def test_compaction_forgets_a_topic_that_was_deleted(
