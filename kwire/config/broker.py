@@ -493,7 +493,7 @@ class BrokerConfig:
     )
     transaction_state_log_segment_bytes: int = key(
         "transaction.state.log.segment.bytes",
-        int_in(1),
+        int_in(MIB),
         default=100 * MIB,
         importance="high",
         doc="The segment.bytes that `__transaction_state` gets when it is made.",

@@ -111,3 +111,11 @@ def test_every_key_is_documented_and_its_default_reads_back() -> None:
 
 def test_the_defaults_are_what_resolving_nothing_gives() -> None:
     assert resolve_broker({}).topic_defaults == BrokerConfig().topic_defaults
+
+
+@pytest.mark.parametrize(
+    "name", ["offsets.topic.segment.bytes", "transaction.state.log.segment.bytes"]
+)
+def test_internal_topics_get_no_segments_that_no_topic_may_have(name: str) -> None:
+    with pytest.raises(InvalidConfig, match="at least 1048576"):
+        resolve_broker({name: "1048575"})
