@@ -20,6 +20,7 @@ from compat_tests.faults.copiers.terms import Terms
 from compat_tests.faults.mortal import MortalBroker
 from compat_tests.faults.offsets import Bystander, Copied
 from compat_tests.faults.workers import Worker
+from compat_tests.oracle import tools
 from compat_tests.python_clients.confluent import Confluent
 from compat_tests.python_clients.values import Sent
 
@@ -60,9 +61,9 @@ class Summary(NamedTuple):
         return (
             f"{self.plan.records} records copied by {self.plan.client} in {self.copy_s:.1f} s"
             f" with seed {self.plan.seed}: broker killed {self.broker_kills} times, copiers"
-            f" {self.plan.kills - self.broker_kills} times, gave up {self.gave_up} times; none lost,"
-            f" doubled or out of order; no transaction left open, the last one abandoned ended"
-            f" after {self.aborted_after_s:.1f} s"
+            f" {self.plan.kills - self.broker_kills} times, gave up {self.gave_up} times;"
+            " none lost, doubled or out of order; no transaction left open,"
+            f" an abandoned one ended after {self.aborted_after_s:.1f} s"
             f" (timeout {self.plan.transaction_timeout_ms / 1000:.0f} s);"
             f" the slowest start took {self.slowest_start_s * 1000:.0f} ms"
         )
@@ -221,3 +222,12 @@ def _expect_none_open(address: str) -> None:
     hanging = [one for one in found if getattr(one.state, "value", one.state) in OPEN_STATES]
     if hanging or not found:
         raise Broken(f"open transactions: {hanging}, of {len(found)}")
+    _expect_none_hanging(address)
+
+
+def _expect_none_hanging(address: str) -> None:
+    """Kafka's own search, which also asks the partitions themselves."""
+    at = ("--bootstrap-server", address)
+    ran = tools.run(tools.TRANSACTIONS, *at, "find-hanging", "--broker-id", "1")
+    if ran.code != 0 or len(ran.lines) > 1:
+        raise Broken(f"kafka-transactions says: {ran.out}{ran.err}")

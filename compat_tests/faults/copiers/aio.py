@@ -46,8 +46,10 @@ class Copier(ConsumerRebalanceListener):  # type: ignore[misc]  # the library is
                 timeout_ms=int(terms.POLL_S * 1000), max_records=terms.RECORDS_PER_TRANSACTION
             )
             async with self._is_copying:
-                if batch and rebalances == self._rebalances:
+                if rebalances == self._rebalances:
                     await self._copy(batch)
+                else:
+                    await self._rewind(batch)
 
     async def on_partitions_revoked(self, revoked: object) -> None:
         async with self._is_copying:
@@ -57,6 +59,8 @@ class Copier(ConsumerRebalanceListener):  # type: ignore[misc]  # the library is
         return
 
     async def _copy(self, batch: dict[Any, list[Any]]) -> None:
+        if not batch:
+            return
         try:
             is_aborted = await self._transact(batch)
         except KafkaError as failed:
@@ -64,8 +68,7 @@ class Copier(ConsumerRebalanceListener):  # type: ignore[misc]  # the library is
             await self._producer.abort_transaction()
             is_aborted = True
         if is_aborted:
-            for place in batch:
-                self._consumer.seek(place, await self._consumer.committed(place) or 0)
+            await self._rewind(batch)
 
     async def _transact(self, batch: dict[Any, list[Any]]) -> bool:
         """Whether it was aborted on purpose."""
@@ -83,6 +86,10 @@ class Copier(ConsumerRebalanceListener):  # type: ignore[misc]  # the library is
         else:
             await self._producer.commit_transaction()
         return is_aborted
+
+    async def _rewind(self, batch: dict[Any, list[Any]]) -> None:
+        for place in self._consumer.assignment() & set(batch):
+            self._consumer.seek(place, await self._consumer.committed(place) or 0)
 
 
 async def main() -> None:
