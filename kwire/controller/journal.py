@@ -52,6 +52,11 @@ class Journal:
             yield position, body
             position += _HEADER.size + len(body)
 
+    def is_all_garbage(self) -> bool:
+        """Whether there are bytes, but not one whole record among them."""
+        data = self._path.read_bytes()
+        return bool(data) and read_record(data, 0) is None
+
     def append(self, body: bytes) -> None:
         """Bring a record to the disk; after an OSError the file is as it was before."""
         if self._fault is not None:

@@ -37,6 +37,8 @@ from kwire.tasks import Later, now
 
 JOURNAL = "kwire-metadata-journal"
 SNAPSHOT = "kwire-metadata-snapshot"
+CLAIM = "meta.properties"
+"""Written once the first transactions are on disk: see `LogStore.claim`."""
 SNAPSHOT_AFTER_OPS = 10_000
 SNAPSHOT_AFTER_BYTES = 64 * 1024 * 1024
 
@@ -138,6 +140,7 @@ class LocalStore:
             self._commit(left)
 
     def _replay(self) -> None:
+        self._check_that_something_is_left()
         for position, body in self._journal.read():
             record = json.loads(body)
             zxid: int = record["zxid"]
@@ -157,6 +160,15 @@ class LocalStore:
                     f" carried out, perhaps a newer kwire wrote it: {error!r}"
                 ) from error
             self._tree.zxid = zxid
+
+    def _check_that_something_is_left(self) -> None:
+        """A directory that was claimed has metadata: bytes that tell nothing were garbled."""
+        is_claimed = (self._directory / CLAIM).exists()
+        if is_claimed and not self._tree.zxid and self._journal.is_all_garbage():
+            raise DamagedMetadata(
+                f"{self._directory / JOURNAL} is damaged: it holds no transaction at all. Restore"
+                " it from a backup, or move it away to start with the topics found on disk."
+            )
 
     def _maybe_write_snapshot(self) -> None:
         """Keep replay short. The larger the tree, the less often it is written as a whole."""

@@ -194,6 +194,17 @@ def test_damage_before_the_last_record_keeps_the_store_closed(tmp_path: Path) ->
         LocalStore(tmp_path)
 
 
+def test_a_journal_of_garbage_keeps_the_store_of_a_claimed_directory_closed(
+    tmp_path: Path,
+) -> None:
+    garbage = b"not a journal at all"
+    (tmp_path / JOURNAL).write_bytes(garbage)
+    (tmp_path / "meta.properties").write_text("version=0\n")
+    with pytest.raises(DamagedMetadata, match="holds no transaction at all"):
+        LocalStore(tmp_path)
+    assert (tmp_path / JOURNAL).read_bytes() == garbage
+
+
 def test_a_damaged_snapshot_keeps_the_store_closed(tmp_path: Path) -> None:
     _states(tmp_path, snapshot_after_ops=1)
     snapshot = tmp_path / SNAPSHOT
