@@ -8,8 +8,18 @@ from typing import Any, NamedTuple
 from kwire.cli.cluster import connect
 from kwire.cli.group_offsets import Committed, committed_offsets, existing_topics
 from kwire.cli.output import JSON, Cell, json_text, table
-from kwire.codec.apis import DESCRIBE_GROUPS, LIST_GROUPS
-from kwire.codec.internal.consumer_protocol import PROTOCOL_TYPE, read_assignment
+from kwire.codec.apis import CONSUMER_GROUP_DESCRIBE, DESCRIBE_GROUPS, LIST_GROUPS
+from kwire.codec.internal.consumer_protocol import (
+    PROTOCOL_TYPE,
+    NamedPartitions,
+    read_assignment,
+    write_assignment,
+)
+from kwire.codec.messages.consumer_group_describe import (
+    ConsumerAssignment,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
 from kwire.codec.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -70,10 +80,52 @@ def described(client: Client, group_id: str) -> DescribedGroup | None:
         lambda told: told.groups[0].error_code,
     )
     (group,) = answer.groups
-    if group.error_code == ErrorCode.GROUP_ID_NOT_FOUND or group.group_state == DEAD:
+    if group.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
+        # Brokers that say so have groups of the new protocol too.
+        return _described_modern(client, group_id)
+    if group.group_state == DEAD:
         return None
     check(group.error_code, group.error_message, what=f"group {group_id}")
     return group
+
+
+def _described_modern(client: Client, group_id: str) -> DescribedGroup | None:
+    """A group of the new protocol (KIP-848), in the form in which classic ones are described."""
+    answer: ConsumerGroupDescribeResponse = ask_coordinator(
+        client,
+        group_id,
+        CONSUMER_GROUP_DESCRIBE,
+        ConsumerGroupDescribeRequest(group_ids=[group_id]),
+        lambda told: told.groups[0].error_code,
+    )
+    (group,) = answer.groups
+    if group.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
+        return None
+    check(group.error_code, group.error_message, what=f"group {group_id}")
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.group_state,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_data=group.assignor_name,
+        members=[
+            DescribedGroupMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_assignment=_packed(member.assignment),
+            )
+            for member in group.members
+        ],
+    )
+
+
+def _packed(assignment: ConsumerAssignment) -> bytes:
+    named = [
+        NamedPartitions(topic=one.topic_name, partitions=one.partitions)
+        for one in assignment.topic_partitions
+    ]
+    return write_assignment(named, b"\0\0")
 
 
 class Row(NamedTuple):

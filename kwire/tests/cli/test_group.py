@@ -9,6 +9,11 @@ import pytest
 
 from kwire.app import App
 from kwire.cli.main import main
+from kwire.codec.apis import CONSUMER_GROUP_HEARTBEAT
+from kwire.codec.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from kwire.peers.client import Client
+from kwire.peers.connection import Address
+from kwire.peers.coordinators import ask_coordinator
 
 Captured = pytest.CaptureFixture[str]
 Run = Callable[..., Any]
@@ -70,6 +75,28 @@ def test_a_group_is_described_with_its_lag(billing: Run) -> None:
             "lag": 5,
             "member": None,
         }
+    ]
+
+
+def test_a_group_of_the_new_protocol_is_described(billing: Run, real_broker: App) -> None:
+    endpoint = real_broker.endpoints[0]
+    joins = ConsumerGroupHeartbeatRequest(
+        group_id="modern",
+        member_id="m",
+        rebalance_timeout_ms=1000,
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
+    )
+    with Client([Address(endpoint.host, endpoint.port)]) as client:
+        ask_coordinator(
+            client, "modern", CONSUMER_GROUP_HEARTBEAT, joins, lambda told: told.error_code
+        )
+    (described,) = billing("group describe modern")
+    assert (described["state"], described["protocol"]) == ("Stable", "uniform")
+    assert [one["member"] for one in described["members"]] == ["m"]
+    assert [(one["partition"], one["member"]) for one in described["partitions"]] == [
+        (0, "m"),
+        (1, "m"),
     ]
 
 
