@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from compat_tests.bad_input import groups
+from compat_tests.bad_input import groups, transactions
 from compat_tests.bad_input.rows import Ground, error_after_throttle
 from compat_tests.bad_input.talk import exchange
 from compat_tests.bad_input.watch import Watch
@@ -16,6 +16,7 @@ from compat_tests.python_clients.confluent import Confluent
 from compat_tests.waiting import eventually
 
 HOUR_MS = "3600000"
+GROUP, TRANSACTION = 0, 1
 
 
 def _prepare(broker: BrokerProcess) -> Ground:
@@ -24,18 +25,23 @@ def _prepare(broker: BrokerProcess) -> Ground:
     client.create("compacted.topic", configs={"cleanup.policy": "compact"})
     limits = ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms")
     client.create("timed.topic", configs=dict.fromkeys(limits, HOUR_MS))
-    # A first group makes the internal topic and is remembered, even if nobody could join it.
+    # Whoever asks first makes the internal topics, which would look like a change later.
     eventually(
-        lambda: _error_of_joining(broker.bootstrap),
+        lambda: _first_error(broker.bootstrap, GROUP, groups.join_group(protocols=array())),
         lambda code: code == groups.INCONSISTENT_GROUP_PROTOCOL,
+    )
+    eventually(
+        lambda: _first_error(broker.bootstrap, TRANSACTION, transactions.end_transaction()),
+        lambda code: code == transactions.INVALID_PRODUCER_ID_MAPPING,
     )
     now = time.time_ns() // 1_000_000
     return Ground(broker.bootstrap, "plain.topic", "compacted.topic", "timed.topic", now)
 
 
-def _error_of_joining(address: str) -> int:
-    exchange(address, request(groups.FIND_COORDINATOR, 1, text("nobody") + i8(0)))
-    answer = exchange(address, groups.join_group(protocols=array())).answer
+def _first_error(address: str, kind: int, sent: bytes) -> int:
+    """Look for a coordinator and ask it; Kafka needs a while until it has one."""
+    exchange(address, request(groups.FIND_COORDINATOR, 1, text("nobody") + i8(kind)))
+    answer = exchange(address, sent).answer
     assert answer is not None
     return error_after_throttle(Reader(answer))
 

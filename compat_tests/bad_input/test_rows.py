@@ -2,13 +2,19 @@
 
 import pytest
 
-from compat_tests.bad_input import administration, batches, frames, groups
+from compat_tests.bad_input import administration, batches, frames, groups, transactions
 from compat_tests.bad_input.rows import CLOSED, Expected, Ground, Row
 from compat_tests.bad_input.talk import exchange
 from compat_tests.bad_input.watch import Watch
 from compat_tests.bad_input.wire import Reader
 
-TABLE = {**frames.TABLE, **batches.TABLE, **administration.TABLE, **groups.TABLE}
+TABLE = {
+    **frames.TABLE,
+    **batches.TABLE,
+    **administration.TABLE,
+    **groups.TABLE,
+    **transactions.TABLE,
+}
 OF_KAFKA = {name: row for name, row in TABLE.items() if row.kafka is not None}
 MB = 1 << 20
 UNPACKING_BYTES = 300 * MB
