@@ -28,6 +28,19 @@ def test_produce_is_advertised_from_zero_for_the_sake_of_old_clients(node: OpenN
     assert (produce.min_version, produce.max_version) == (0, 13)
 
 
+@pytest.mark.parametrize(("version", "is_told_supported"), [(3, False), (4, True)])
+def test_the_features_in_force_are_told(
+    node: OpenNode, version: int, is_told_supported: bool
+) -> None:
+    """Before version 4 clients cannot read a range that starts at 0 (KAFKA-17011)."""
+    answer = node.ask(_asked(), version)
+    in_force = {"group.version": 1, "transaction.version": 2}
+    assert answer.finalized_features_epoch == 0
+    assert {one.name: one.max_version_level for one in answer.finalized_features} == in_force
+    supported = {one.name: one.max_version for one in answer.supported_features}
+    assert supported == (in_force if is_told_supported else {})
+
+
 def test_telemetry_is_not_offered(node: OpenNode) -> None:
     assert not {71, 72} & {one.api_key for one in node.ask(_asked(), 3).api_keys}
 
