@@ -144,7 +144,7 @@ def sync(draft: Draft, command: Sync) -> SyncAnswer:
     return SyncAnswer(
         protocol_type=command.protocol_type,
         protocol_name=command.protocol_name,
-        assignment=classic_assignment(member, first.metadata, draft.image),
+        assignment=classic_assignment(member.assigned, first.metadata, draft.image),
     )
 
 

@@ -28,9 +28,11 @@ from kwire.groups.draft import Draft
 from kwire.groups.members import Member, Members
 from kwire.groups.modern import ModernGroup
 from kwire.groups.modern_members import (
+    NONE,
     ClassicMember,
     IdPartition,
     ModernMember,
+    Partitions,
     by_topic,
 )
 
@@ -140,7 +142,13 @@ def downgrade(draft: Draft) -> None:
         leader=supported.leader,
         current_state_timestamp=draft.now_ms,
         members=[
-            _stored(member, supported[member_id].metadata_for(protocol), draft.image)
+            _stored(
+                member,
+                supported[member_id].metadata_for(protocol),
+                # Its share by the last target, as Kafka does: what it was to give up is gone.
+                group.targets.get(member_id, NONE),
+                draft.image,
+            )
             for member_id, member in group.members.items()
         ],
     )
@@ -163,7 +171,9 @@ def _as_classic(member: ModernMember) -> Member:
     )
 
 
-def _stored(member: ModernMember, subscription: bytes, image: ClusterImage) -> StoredMember:
+def _stored(
+    member: ModernMember, subscription: bytes, target: Partitions, image: ClusterImage
+) -> StoredMember:
     assert member.classic is not None
     return StoredMember(
         member_id=member.member_id,
@@ -173,14 +183,16 @@ def _stored(member: ModernMember, subscription: bytes, image: ClusterImage) -> S
         rebalance_timeout=member.rebalance_timeout_ms,
         session_timeout=member.classic.session_timeout_ms,
         subscription=subscription,
-        assignment=classic_assignment(member, subscription, image),
+        assignment=classic_assignment(target, subscription, image),
     )
 
 
-def classic_assignment(member: ModernMember, subscription: bytes, image: ClusterImage) -> bytes:
+def classic_assignment(
+    partitions: Iterable[IdPartition], subscription: bytes, image: ClusterImage
+) -> bytes:
     """What a member has, as a classic one is told; topics that are gone have no name."""
     assigned = []
-    for topic in by_topic(member.assigned):
+    for topic in by_topic(partitions):
         known = image.topic_by_id(topic.topic_id)
         if known is not None:
             assigned.append(NamedPartitions(topic=known.name, partitions=topic.partitions))

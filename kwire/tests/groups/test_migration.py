@@ -2,7 +2,8 @@
 
 import pytest
 
-from kwire.tests.groups.stage import Stage, stories
+from kwire.tests.groups.stage import GROUP, Stage, stories
+from kwire.tests.groups.words import unpacked
 
 STORIES = """
 # an empty classic group is taken over with its offsets
@@ -219,6 +220,22 @@ def test_the_policy_says_which_way_groups_with_members_go(
         pass 0                          ->
     """)
     assert (modern.step("group") == "none") == may_downgrade
+
+
+def test_a_group_that_becomes_classic_again_keeps_nothing_that_a_member_was_to_give_up() -> None:
+    stage = Stage()
+    stage.play("""
+        topic t 4                       ->
+        join c version=3                -> waits
+        pass 0                          -> c: 1 range leads c-1
+        sync c c=t:0,1,2,3              -> t:0,1,2,3
+        beat m assignor=range           -> 2 nothing
+        target c                        -> t:0,1
+        beat m epoch=-1                 -> -1
+        pass 0                          ->
+    """)
+    (member,) = stage.groups.groups[GROUP].members
+    assert unpacked(member.assignment) == "t:0,1"
 
 
 def test_a_group_that_is_too_large_stays_what_it_is() -> None:
