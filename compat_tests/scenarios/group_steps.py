@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from compat_tests.bad_input.wire import array, blob, i16, text
+from compat_tests.bad_input.wire import array, blob, i16, i32, text
 from compat_tests.scenarios.play import Accept, Parked, Play, Topic
 from kwire.codec.apis import (
     DELETE_GROUPS,
@@ -30,6 +30,11 @@ Protocols = Sequence[tuple[str, bytes]]
 def subscription(*topics: str) -> bytes:
     """What a consumer tells of itself: version 0, its topics, no data of its own."""
     return i16(0) + array(*map(text, topics)) + blob(None)
+
+
+def assignment(topic: str, *partitions: int) -> bytes:
+    """What a consumer's leader hands out: version 0, one topic, no data of its own."""
+    return i16(0) + array(text(topic) + array(*map(i32, partitions))) + blob(None)
 
 
 RANGE: Protocols = (("range", subscription()),)

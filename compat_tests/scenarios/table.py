@@ -16,7 +16,7 @@ from compat_tests.scenarios.groups import (
     joining,
     leaving,
     modern,
-    modern_offsets,
+    modern_from_outside,
     static_members,
     syncing,
 )
@@ -46,7 +46,7 @@ MODULES: tuple[ModuleType, ...] = (
     fetching_offsets,
     administration,
     modern,
-    modern_offsets,
+    modern_from_outside,
     producer_ids,
     adding,
     ending,

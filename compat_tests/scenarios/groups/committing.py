@@ -132,6 +132,8 @@ def a_group_without_a_name_may_commit(play: Play) -> None:
     for version in (2, 7, 8, 9):
         group.commit(topic, version=version)
     group.committed(topic, version=7)
+    # It is everybody's, so others must find it as this scenario did.
+    group.delete()
 
 
 def the_group_without_a_name_has_no_generations(play: Play) -> None:
@@ -140,7 +142,7 @@ def the_group_without_a_name_has_no_generations(play: Play) -> None:
     group.commit(topic, member=Membership("somebody", 1))
 
 
-def an_offset_below_zero_is_stored_as_kafka_does(play: Play) -> None:
+def an_offset_below_zero_is_stored_as_it_is(play: Play) -> None:
     group, topic = Group(play), play.topic()
     group.commit(topic, offset=-1)
     group.commit(topic, offset=-2, partition=1)
@@ -154,7 +156,7 @@ def a_commit_of_nothing_is_fine(play: Play) -> None:
     group.describe()
 
 
-def a_commit_of_nothing_for_an_unknown_generation_is_answered_as_kafka_does(play: Play) -> None:
+def a_commit_of_nothing_asks_for_no_generation(play: Play) -> None:
     play.ask(
         OFFSET_COMMIT,
         9,

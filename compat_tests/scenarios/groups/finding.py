@@ -22,7 +22,7 @@ def no_keys_are_answered_with_no_coordinators(play: Play) -> None:
     play.ask(FIND_COORDINATOR, 4, coordinator_keys=[])
 
 
-def a_key_given_twice_is_answered_as_kafka_does(play: Play) -> None:
+def a_key_given_twice_is_answered_twice(play: Play) -> None:
     play.ask(FIND_COORDINATOR, 4, coordinator_keys=[play.name("group")] * 2)
 
 

@@ -20,7 +20,9 @@ def a_static_leader_that_comes_back_keeps_the_generation(play: Play) -> None:
         group.sync(after)
 
 
-def a_static_leader_with_new_metadata_rebalances_as_far_as_kafka_does(play: Play) -> None:
+def a_static_leader_with_new_metadata_keeps_the_generation_if_the_protocol_stays(
+    play: Play,
+) -> None:
     group = Group(play)
     group.stable_static_member("instance")
     group.static_member("instance", protocols=CHANGED)

@@ -51,7 +51,7 @@ def one_partition_that_does_not_exist_keeps_all_out(play: Play) -> None:
     producer.describe()
 
 
-def no_topics_are_answered_as_kafka_does(play: Play) -> None:
+def adding_nothing_opens_the_transaction_all_the_same(play: Play) -> None:
     producer = Producer(play)
     producer.init()
     producer.add()

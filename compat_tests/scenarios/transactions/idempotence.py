@@ -49,7 +49,7 @@ def part_of_a_batch_is_no_duplicate(play: Play) -> None:
     producer.produce(topic, sequence=3, count=2)
 
 
-def an_unknown_producer_may_start_anywhere_or_not_as_kafka_does(play: Play) -> None:
+def an_unknown_producer_may_start_anywhere(play: Play) -> None:
     topic, producer = play.topic(), _producer(play)
     producer.produce(topic, sequence=5)
     producer.produce(topic, sequence=6)
@@ -113,7 +113,7 @@ def a_producer_without_a_sequence_is_refused(play: Play) -> None:
     producer.produce(topic, sequence=-5)
 
 
-def a_producer_without_an_epoch_is_refused(play: Play) -> None:
+def a_producer_may_have_no_epoch(play: Play) -> None:
     topic, producer = play.topic(), _producer(play)
     producer.produce(topic, epoch=-1)
 
@@ -131,7 +131,7 @@ def a_transactional_batch_of_an_idempotent_producer_is_refused(play: Play) -> No
         producer.produce(topic, transactional=True, version=version)
 
 
-def an_empty_transactional_id_is_answered_as_kafka_does(play: Play) -> None:
+def an_empty_transactional_id_does_not_make_a_transaction(play: Play) -> None:
     topic, producer = play.topic(), _producer(play)
     producer.produce(topic, transactional_id="")
 

@@ -27,7 +27,7 @@ def every_version_names_the_coordinator_of_a_transactional_id(play: Play) -> Non
         play.ask(FIND_COORDINATOR, version, coordinator_keys=keys, key_type=TRANSACTION)
 
 
-def an_empty_transactional_id_has_a_coordinator_as_kafka_says(play: Play) -> None:
+def an_empty_transactional_id_has_a_coordinator(play: Play) -> None:
     play.ask(FIND_COORDINATOR, 3, key="", key_type=TRANSACTION)
     play.ask(FIND_COORDINATOR, 4, coordinator_keys=[""], key_type=TRANSACTION)
 

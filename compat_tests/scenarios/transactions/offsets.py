@@ -73,7 +73,7 @@ def offsets_are_unstable_before_the_group_ever_committed(play: Play) -> None:
         group.committed(version=version, require_stable=True)
 
 
-def offsets_of_a_group_that_was_not_added_are_answered_as_kafka_does(play: Play) -> None:
+def offsets_of_a_group_that_was_not_added_are_refused(play: Play) -> None:
     for version in range(5):
         group, topic = Group(play, f"group {version}"), play.topic(f"topic-{version}")
         producer = Producer(play, f"transaction {version}")
@@ -196,7 +196,7 @@ def an_unknown_or_empty_transactional_id_adds_no_group(play: Play) -> None:
         )
 
 
-def a_group_without_a_name_is_answered_as_kafka_does(play: Play) -> None:
+def a_group_without_a_name_is_added_but_commits_nothing(play: Play) -> None:
     group, topic, producer = Group(play), play.topic(), Producer(play)
     group.group_id = ""
     producer.init()

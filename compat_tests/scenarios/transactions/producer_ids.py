@@ -70,7 +70,7 @@ def an_id_of_another_producer_is_fenced(play: Play) -> None:
         producer.bump(version=version, producer_id=producer.producer_id + 1000)
 
 
-def a_new_transactional_id_with_the_id_of_a_producer_is_answered_as_kafka_does(play: Play) -> None:
+def a_new_transactional_id_gets_a_new_producer_whatever_it_shows(play: Play) -> None:
     for version in (3, 4, 5):
         other = Producer(play, f"other {version}")
         other.init()
@@ -78,7 +78,7 @@ def a_new_transactional_id_with_the_id_of_a_producer_is_answered_as_kafka_does(p
         new.bump(version=version, producer_id=other.producer_id, epoch=other.epoch)
 
 
-def an_id_without_an_epoch_is_an_invalid_request(play: Play) -> None:
+def an_id_and_an_epoch_come_together_or_not_at_all(play: Play) -> None:
     for version in (3, 4):
         for producer_id, epoch in ((1, -1), (-1, 1), (-2, 0), (-1, -2)):
             play.ask(
@@ -91,7 +91,7 @@ def an_id_without_an_epoch_is_an_invalid_request(play: Play) -> None:
             )
 
 
-def an_idempotent_producer_that_shows_its_epoch_is_answered_as_kafka_does(play: Play) -> None:
+def an_idempotent_producer_that_shows_its_epoch_gets_a_new_id(play: Play) -> None:
     producer = Producer(play, None)
     producer.init()
     for version in (3, 4, 5):

@@ -72,7 +72,7 @@ def a_transactional_id_that_nobody_has_writes_nothing(play: Play) -> None:
         producer.produce(topic, version=version, transactional_id=play.name("nobody"))
 
 
-def a_transactional_batch_without_a_transactional_id_is_answered_as_kafka_does(play: Play) -> None:
+def a_transactional_batch_without_a_transactional_id_is_refused(play: Play) -> None:
     for version in (3, 11, 12):
         topic, producer = play.topic(f"topic-{version}"), Producer(play, f"transaction {version}")
         producer.init()
@@ -141,7 +141,7 @@ def a_gap_inside_a_transaction_is_refused(play: Play) -> None:
     producer.produce(topic, sequence=3)
 
 
-def the_first_sequence_of_a_transaction_may_not_be_skipped(play: Play) -> None:
+def the_first_batch_of_a_transaction_may_have_any_sequence(play: Play) -> None:
     topic, producer = play.topic(), Producer(play)
     producer.init()
     producer.add(topic)

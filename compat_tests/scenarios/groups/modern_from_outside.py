@@ -1,9 +1,12 @@
 """Groups of the new protocol (KIP-848) seen from outside: offsets, listings, and both protocols."""
 
-from compat_tests.scenarios.group_steps import Group, Membership, subscription
+from compat_tests.scenarios.group_steps import Group, Membership, assignment, subscription
 from compat_tests.scenarios.modern_steps import LEAVES, ModernGroup, Owned, new_topic
-from compat_tests.scenarios.play import Play
+from compat_tests.scenarios.play import Play, Topic
 from kwire.codec.apis import CONSUMER_GROUP_DESCRIBE, LIST_GROUPS
+
+FIRST = "!"
+"""An id that sorts before every one that a broker makes up, so that it is served first."""
 
 
 def a_member_commits_in_its_epoch(play: Play) -> None:
@@ -116,7 +119,7 @@ def new_groups_are_listed_by_type_and_state(play: Play) -> None:
         play.ask(LIST_GROUPS, version)
 
 
-def classic_requests_of_new_members_are_refused(play: Play) -> None:
+def a_new_member_can_leave_by_a_classic_request_and_no_more(play: Play) -> None:
     group, topic, classic = ModernGroup(play), new_topic(play), Group(play)
     group.join("one", topic)
     member = group.membership("one")
@@ -161,7 +164,7 @@ def a_new_member_does_not_join_a_classic_group_of_another_type(play: Play) -> No
     group.join("one", topic)
 
 
-def a_group_with_a_classic_member_is_upgraded(play: Play) -> None:
+def a_classic_group_with_assignments_that_nobody_can_read_stays_classic(play: Play) -> None:
     classic, group, topic = Group(play), ModernGroup(play), new_topic(play)
     protocols = (("range", subscription(topic.name)),)
     member = classic.stable_member(protocols=protocols)
@@ -170,15 +173,48 @@ def a_group_with_a_classic_member_is_upgraded(play: Play) -> None:
     group.describe()
 
 
+def a_group_with_a_classic_member_is_upgraded(play: Play) -> None:
+    classic, group, topic = Group(play), ModernGroup(play), new_topic(play)
+    member = _consumer_of_old(classic, topic)
+    group.join("one", topic)
+    classic.heartbeat(member)
+    group.describe()
+    classic.describe()
+
+
+def an_upgraded_group_shares_once_the_classic_member_has_joined_again(play: Play) -> None:
+    classic, group, topic = Group(play), ModernGroup(play), new_topic(play)
+    protocols = (("range", subscription(topic.name)),)
+    member = _consumer_of_old(classic, topic)
+    group.join("one", topic)
+    classic.heartbeat(member)
+    again = classic.join(member.member_id, protocols=protocols)
+    member = member._replace(generation=again.generation_id)
+    classic.sync(member)
+    classic.heartbeat(member)
+    group.heartbeat("one")
+    group.describe()
+
+
+def a_group_whose_last_new_member_leaves_is_downgraded(play: Play) -> None:
+    classic, group, topic = Group(play), ModernGroup(play), new_topic(play)
+    member = _consumer_of_old(classic, topic)
+    group.join("one", topic)
+    group.leave("one")
+    classic.describe()
+    classic.heartbeat(member)
+    group.describe()
+
+
 def a_classic_member_joins_a_new_group(play: Play) -> None:
     classic, group, topic = Group(play), ModernGroup(play), new_topic(play)
     protocols = (("range", subscription(topic.name)),)
-    group.join("one", topic)
-    group.heartbeat("one", owned=Owned(topic, (0, 1)))
+    group.join(FIRST, topic)
+    group.heartbeat(FIRST, owned=Owned(topic, (0, 1)))
     told = classic.join(protocols=protocols)
     joined = classic.join(told.member_id, protocols=protocols)
     classic.heartbeat(Membership(joined.member_id, joined.generation_id))
-    group.heartbeat("one", owned=Owned(topic, (0,)))
+    group.heartbeat(FIRST, owned=Owned(topic, (0,)))
 
 
 def leaving_a_classic_group_with_a_new_heartbeat_is_refused(play: Play) -> None:
@@ -186,3 +222,10 @@ def leaving_a_classic_group_with_a_new_heartbeat_is_refused(play: Play) -> None:
     member = classic.stable_member()
     group.heartbeat(member.member_id, 1)
     group.heartbeat(member.member_id, LEAVES)
+
+
+def _consumer_of_old(classic: Group, topic: Topic) -> Membership:
+    """A classic member whose subscription and assignment are those of a real consumer."""
+    member = classic.new_member(protocols=(("range", subscription(topic.name)),))
+    classic.sync(member, {member.member_id: assignment(topic.name, 0, 1)})
+    return member
