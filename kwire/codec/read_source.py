@@ -153,7 +153,9 @@ class ReadSource:
         presence = self._name("n")
         self._read(presence, "b")
         self._flush()
-        self._write(f"if {presence} < 0: {target} = None")
+        # A tagged struct says with a varint whether it is there, any other one with a signed byte.
+        last_null = 0 if field.is_tagged_in(self._version) else -1
+        self._write(f"if {presence} <= {last_null}: {target} = None")
         self._write("else:")
         self._depth += 1
         made = self._struct(struct_of(field))

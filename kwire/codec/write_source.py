@@ -206,7 +206,9 @@ class WriteSource:
         if not field.is_nullable_in(self._version):
             self._struct(struct_of(field), value)
             return
-        self._begin_else(field, value, repr(b"\xff"))
+        # A tagged struct says with a varint whether it is there, any other one with a signed byte.
+        null = b"\x00" if field.is_tagged_in(self._version) else b"\xff"
+        self._begin_else(field, value, repr(null))
         self._piece(repr(b"\x01"))
         self._struct(struct_of(field), value)
         self._end_else()

@@ -81,7 +81,7 @@ class ModernMember:
 
     @property
     def subscription(self) -> tuple[frozenset[str], str]:
-        """An expression without a character is none: it matches nothing."""
+        """What a member may choose; an expression without a character is none."""
         return (self.topics, self.regex or "")
 
     @property
@@ -96,7 +96,7 @@ class ModernMember:
             client_id=self.client_id,
             client_host=self.client_host,
             subscribed_topic_names=sorted(self.topics),
-            subscribed_topic_regex=self.regex,
+            subscribed_topic_regex=self.regex or "",
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             server_assignor=self.assignor,
             classic_member_metadata=_describe_classic(self.classic),
@@ -120,7 +120,7 @@ class ModernMember:
             client_id=stored.client_id,
             client_host=stored.client_host,
             topics=frozenset(stored.subscribed_topic_names),
-            regex=stored.subscribed_topic_regex,
+            regex=stored.subscribed_topic_regex or None,
             rebalance_timeout_ms=stored.rebalance_timeout_ms,
             assignor=stored.server_assignor,
             classic=_read_classic(stored.classic_member_metadata),
@@ -195,7 +195,7 @@ def _describe_classic(classic: ClassicMember | None) -> ClassicMemberMetadata | 
 
 
 def _read_classic(stored: ClassicMemberMetadata | None) -> ClassicMember | None:
-    if stored is None:
+    if stored is None or not stored.supported_protocols:
         return None
     protocols = (JoinProtocol(one.name, one.metadata) for one in stored.supported_protocols)
     return ClassicMember(stored.session_timeout_ms, tuple(protocols))

@@ -52,8 +52,9 @@ class MemberValue:
     subscribed_topic_regex: str | None = string(nullable=True, default=None)
     rebalance_timeout_ms: int = int32(default=-1)
     server_assignor: str | None = string(nullable=True, default=None)
+    # Not null where it is left out, so a member of the new protocol has a null here, in full.
     classic_member_metadata: ClassicMemberMetadata | None = struct(
-        ClassicMemberMetadata, nullable=True, default=None, tag=0
+        ClassicMemberMetadata, nullable=True, tag=0
     )
 
 

@@ -36,8 +36,9 @@ PLAIN = "02 63 03 2f68 02 02 74 00 0000ea60 00"
                 client_host="/h",
                 subscribed_topic_names=["t"],
                 rebalance_timeout_ms=60_000,
+                classic_member_metadata=None,
             ),
-            f"0000 00 00 {PLAIN} 00",
+            f"0000 00 00 {PLAIN} 01 00 01 00",
         ),
         (
             MemberValue(
@@ -48,8 +49,9 @@ PLAIN = "02 63 03 2f68 02 02 74 00 0000ea60 00"
                 subscribed_topic_regex="t*",
                 rebalance_timeout_ms=60_000,
                 server_assignor="range",
+                classic_member_metadata=None,
             ),
-            "0000 02 69 02 72 02 63 03 2f68 01 03 742a 0000ea60 06 72616e6765 00",
+            "0000 02 69 02 72 02 63 03 2f68 01 03 742a 0000ea60 06 72616e6765 01 00 01 00",
         ),
         (
             MemberValue(
@@ -70,6 +72,17 @@ PLAIN = "02 63 03 2f68 02 02 74 00 0000ea60 00"
 def test_what_a_member_wants(value: MemberValue, stored: str) -> None:
     assert members.write_member(value).hex() == bytes.fromhex(stored).hex()
     assert members.read_member(bytes.fromhex(stored)) == value
+
+
+def test_a_member_that_kafka_stored_is_read() -> None:
+    stored = bytes.fromhex(
+        "0000 00 00 06 70726f6265 0b 2f3132372e302e302e31 02 09 742d643033316463 01 00002710"
+        " 06 72616e6765 01 00 01 00"
+    )
+    member = members.read_member(stored)
+    assert (member.client_id, member.subscribed_topic_names) == ("probe", ["t-d031dc"])
+    assert member.classic_member_metadata is None
+    assert members.write_member(member) == stored
 
 
 def test_what_a_member_is_to_have() -> None:
