@@ -453,6 +453,7 @@ class BrokerConfig:
         boolean(),
         default=True,
         importance="low",
+        dynamic=True,
         doc="""Whether a partition takes the first records of a transaction only if the coordinator
         knows that the transaction writes there.""",
     )

@@ -14,6 +14,7 @@ from kwire.codec.internal.transaction_state import (
     StoredPartitions,
     TransactionLogValue,
 )
+from kwire.codec.primitives import MalformedMessage
 from kwire.types import TopicPartition
 
 NO_EPOCH = -1
@@ -45,6 +46,9 @@ ENDING = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_AB
 AT_REST = frozenset(
     {TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT}
 )
+
+
+_STATES = frozenset(TransactionState)
 
 
 class ProducerIdentity(NamedTuple):
@@ -163,6 +167,8 @@ def to_stored(one: Transaction) -> TransactionLogValue:
 
 
 def from_stored(transactional_id: str, stored: TransactionLogValue) -> Transaction:
+    if stored.transaction_status not in _STATES:
+        raise MalformedMessage(f"{transactional_id} is in a state {stored.transaction_status}")
     return Transaction(
         transactional_id,
         stored.producer_id,

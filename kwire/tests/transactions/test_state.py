@@ -2,6 +2,7 @@
 
 import pytest
 
+from kwire.codec.primitives import MalformedMessage
 from kwire.transactions.state import (
     LAST_EPOCH,
     VERSION_1,
@@ -85,6 +86,13 @@ def test_what_is_stored_is_read_again(state: TransactionState) -> None:
         state=state, partitions=partitions, next_producer_id=11, client_version=VERSION_2
     )
     assert from_stored("tx", to_stored(stored)) == stored
+
+
+def test_a_state_of_the_future_is_not_read() -> None:
+    stored = to_stored(OPEN)
+    stored.transaction_status = 8
+    with pytest.raises(MalformedMessage, match="tx is in a state 8"):
+        from_stored("tx", stored)
 
 
 def test_only_a_transaction_that_has_not_begun_is_stored_without_partitions() -> None:
