@@ -40,11 +40,11 @@ Assigned: TypeAlias = Mapping[IdPartition, int]
 
 
 class MemberState(IntEnum):
-    STABLE = 1
+    STABLE = 0
     """It has all that the target gives it, or the target's epoch is not its own yet."""
-    UNREVOKED_PARTITIONS = 2
+    UNREVOKED_PARTITIONS = 1
     """It has to give partitions away before it comes into the next epoch."""
-    UNRELEASED_PARTITIONS = 3
+    UNRELEASED_PARTITIONS = 2
     """It is in the target's epoch, and waits for partitions that others have not given away."""
     UNKNOWN = 127
     """A newer broker wrote a state that we do not know."""

@@ -44,6 +44,19 @@ def test_a_member_whose_assignment_is_deleted_has_left() -> None:
     assert (gone.epoch, gone.assigned, gone.pending_revocation) == (LEAVES, {}, {})
 
 
+@pytest.mark.parametrize(
+    ("number", "state"),
+    [
+        (0, MemberState.STABLE),
+        (1, MemberState.UNREVOKED_PARTITIONS),
+        (2, MemberState.UNRELEASED_PARTITIONS),
+        (127, MemberState.UNKNOWN),
+    ],
+)
+def test_states_have_kafkas_numbers(number: int, state: MemberState) -> None:
+    assert FULL.with_assignment(AssignmentValue(state=number)).state is state
+
+
 def test_a_state_of_a_newer_broker_is_unknown() -> None:
     assert FULL.with_assignment(AssignmentValue(state=9)).state is MemberState.UNKNOWN
 
