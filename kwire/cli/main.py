@@ -35,6 +35,7 @@ COMMANDS = {
     "serve": Command("kwire.cli.serve", "run a broker"),
     "topic": Command("kwire.cli.topic", "list, create, describe, alter and delete topics"),
     "group": Command("kwire.cli.group", "list, describe, move and delete consumer groups"),
+    "txn": Command("kwire.cli.txn", "list, describe and abort transactions"),
     "produce": Command("kwire.cli.produce", "write lines or JSON from standard input to a topic"),
     "consume": Command("kwire.cli.consume", "print the records of a topic"),
     "dump-log": Command("kwire.cli.dump_log", "show what is in the files of a data directory"),
