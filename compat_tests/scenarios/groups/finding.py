@@ -42,3 +42,4 @@ def a_type_that_does_not_exist_is_an_invalid_request(play: Play) -> None:
 def share_groups_are_known_from_version_6_on(play: Play) -> None:
     for version in (4, 5):
         play.ask(FIND_COORDINATOR, version, coordinator_keys=["a:b:c"], key_type=SHARE)
+    play.ask(FIND_COORDINATOR, 6, coordinator_keys=["no share key"], key_type=SHARE)

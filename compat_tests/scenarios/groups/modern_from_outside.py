@@ -3,6 +3,7 @@
 from compat_tests.scenarios.group_steps import Group, Membership, assignment, subscription
 from compat_tests.scenarios.modern_steps import LEAVES, ModernGroup, Owned, new_topic
 from compat_tests.scenarios.play import Play, Topic
+from compat_tests.scenarios.transaction_steps import Producer
 from kwire.codec.apis import CONSUMER_GROUP_DESCRIBE, LIST_GROUPS
 
 FIRST = "!"
@@ -56,6 +57,22 @@ def members_read_offsets_in_their_epoch(play: Play) -> None:
             group.committed(topic, "one", epoch, version=version)
         group.committed(topic, "two", 1, version=version)
         group.committed(topic, "", -1, version=version)
+
+
+def transactions_commit_in_the_epoch_of_a_member(play: Play) -> None:
+    group, topic, classic = ModernGroup(play), new_topic(play), Group(play)
+    producer = Producer(play)
+    group.join("one", topic)
+    producer.init()
+    producer.add_offsets(classic)
+    for version in (3, 4, 5):
+        for ahead in (0, -1, 1):
+            member = group.membership("one", ahead=ahead)
+            producer.commit_offsets(classic, topic, member=member, version=version)
+        stranger = Membership("two", 1)
+        producer.commit_offsets(classic, topic, member=stranger, version=version)
+        producer.commit_offsets(classic, topic, version=version)
+    producer.end(commits=False)
 
 
 def a_group_with_members_cannot_be_deleted(play: Play) -> None:

@@ -2,7 +2,7 @@
 
 from compat_tests.scenarios.group_steps import Group, Membership
 from compat_tests.scenarios.play import Play, Topic
-from compat_tests.scenarios.transaction_steps import Producer
+from compat_tests.scenarios.transaction_steps import Producer, until_stable
 
 
 def every_version_adds_a_group(play: Play) -> None:
@@ -272,4 +272,76 @@ def two_transactions_of_one_group_settle_one_by_one(play: Play) -> None:
     group.committed(topic)
     first.end()
     first.until_state("CompleteCommit")
+    group.committed(topic, require_stable=True)
+
+
+def an_empty_or_unknown_transactional_id_commits_no_offsets(play: Play) -> None:
+    group, topic, producer = Group(play), play.topic(), Producer(play)
+    producer.init()
+    producer.add_offsets(group)
+    for version in range(6):
+        for transactional_id in ("", play.name("nobody")):
+            producer.commit_offsets(
+                group, topic, version=version, transactional_id=transactional_id
+            )
+
+
+def offsets_of_a_transaction_that_was_ended_are_refused(play: Play) -> None:
+    group, topic, producer = Group(play), play.topic(), Producer(play)
+    producer.init()
+    producer.add_offsets(group)
+    producer.commit_offsets(group, topic)
+    producer.end()
+    producer.until_state("CompleteCommit")
+    for version in (0, 3, 4):
+        producer.commit_offsets(group, topic, version=version, offset=9)
+    group.committed(topic, require_stable=True)
+
+
+def a_fenced_producer_commits_no_offsets(play: Play) -> None:
+    group, topic, old = Group(play), play.topic(), Producer(play)
+    old.init()
+    old.add_offsets(group)
+    old.commit_offsets(group, topic)
+    Producer(play).init()
+    old.until_state("CompleteAbort")
+    for version in range(6):
+        old.commit_offsets(group, topic, version=version)
+    group.committed(topic, require_stable=True)
+
+
+def the_last_offset_of_a_transaction_counts(play: Play) -> None:
+    group, topic, producer = Group(play), play.topic(), Producer(play)
+    producer.init()
+    producer.add_offsets(group)
+    producer.commit_offsets(group, topic, offset=9)
+    producer.commit_offsets(group, topic, offset=4, metadata="later")
+    producer.end()
+    producer.until_state("CompleteCommit")
+    group.committed(topic, require_stable=True)
+
+
+def offsets_and_records_of_version_2_end_together(play: Play) -> None:
+    group, topic, producer = Group(play), play.topic(), Producer(play)
+    producer.init(version=5)
+    for commits in (True, False):
+        producer.produce(topic, version=12)
+        producer.commit_offsets(group, topic, version=5, offset=7 if commits else 9)
+        producer.describe()
+        producer.end(version=5, commits=commits)
+        producer.until_state("CompleteCommit" if commits else "CompleteAbort")
+        group.committed(topic, require_stable=True)
+    until_stable(play, topic)
+
+
+def a_group_of_members_that_left_keeps_pending_offsets(play: Play) -> None:
+    group, topic, producer = Group(play), play.topic(), Producer(play)
+    member = group.stable_member()
+    producer.init()
+    producer.add_offsets(group)
+    producer.commit_offsets(group, topic, member=member)
+    group.leave((member.member_id, None))
+    group.committed(topic, require_stable=True)
+    producer.end()
+    producer.until_state("CompleteCommit")
     group.committed(topic, require_stable=True)

@@ -165,6 +165,31 @@ def a_transaction_of_version_2_is_marked_with_the_next_epoch(play: Play) -> None
         until_stable(play, topic)
 
 
+def a_transaction_that_began_before_plain_records_holds_back_the_end(play: Play) -> None:
+    topic, first, second = play.topic(), Producer(play, "first"), Producer(play, "second")
+    plain = _plain(play)
+    first.begin(topic)
+    plain.produce(topic)
+    second.begin(topic)
+    first.end(commits=False)
+    first.until_state("CompleteAbort")
+    fetch(play, topic)
+    list_offset(play, topic)
+    second.end()
+    until_stable(play, topic)
+
+
+def a_producer_that_aborts_and_commits_is_named_only_for_what_it_aborted(play: Play) -> None:
+    topic, producer = play.topic(), Producer(play)
+    producer.init(version=5)
+    for commits in (False, True, False):
+        producer.produce(topic, version=12)
+        producer.end(version=5, commits=commits)
+    until_stable(play, topic)
+    for offset in range(6):
+        fetch(play, topic, offset=offset)
+
+
 def a_fenced_transaction_is_marked_as_aborted(play: Play) -> None:
     topic, old = play.topic(), Producer(play)
     old.begin(topic)
