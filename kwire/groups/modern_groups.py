@@ -77,9 +77,12 @@ class ModernGroups:
     def decide(self, command: Any, turn: Turn) -> bool:
         """Carry out a command if it is for a member of one of these groups; says whether it was."""
         decide = _DECIDE.get(type(command))
-        group = self.groups.get(command.group_id) if decide is not None else None
-        if decide is None or group is None:
+        if decide is None:
             return False
+        group = self.groups.get(command.group_id)
+        if group is None:
+            # Classic groups are asked for the same things; these only come from our own timers.
+            return isinstance(command, RevocationOver | ClassicMemberLate)
         draft = self._draft(group, turn)
         decide(self, draft, command, turn.asker)
         self._plan_downgrade(draft, must_rebalance=not isinstance(command, Join))

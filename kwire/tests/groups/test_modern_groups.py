@@ -13,10 +13,11 @@ from kwire.errors import (
     StaleMemberEpoch,
     UnknownMemberId,
 )
-from kwire.groups.commands import Commit, OffsetToCommit
+from kwire.groups.commands import ClassicMemberLate, Commit, OffsetToCommit, RevocationOver
 from kwire.groups.groups import Groups
 from kwire.groups.modern import ModernGroup
 from kwire.groups.modern_groups import ModernGroups
+from kwire.tasks import Later
 from kwire.tests.groups.stage import GROUP, Stage, stories
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -253,6 +254,16 @@ def _check_invariants(group: ModernGroup | None) -> None:
     assert all(not group.is_free(one) for one in held)
     assert all(member.epoch <= group.epoch for member in group.members.values())
     assert group.assignment_epoch <= group.epoch
+
+
+@pytest.mark.parametrize(
+    "late", [RevocationOver(GROUP, "m", 2), ClassicMemberLate(GROUP, "m", "it did not sync")]
+)
+def test_a_timer_of_a_group_that_is_gone_changes_nothing(
+    late: RevocationOver | ClassicMemberLate,
+) -> None:
+    decision = Stage().groups.decide(late, Later(), now_ms=0)
+    assert (decision.records, decision.answers) == ([], [])
 
 
 def test_a_tombstone_of_a_group_that_is_not_known_is_nothing() -> None:
