@@ -142,8 +142,8 @@ class Commit(NamedTuple):
     instance_id: str | None = None
     retention_ms: int | None = None
     """How long to keep the offsets, where the client may still say so."""
-    knows_missing_groups: bool = True
-    """Whether GROUP_ID_NOT_FOUND may be answered; ILLEGAL_GENERATION stands for it otherwise."""
+    knows_new_groups: bool = True
+    """Whether the client knows of member epochs, and may be told GROUP_ID_NOT_FOUND (KIP-848)."""
 
 
 class DeleteOffsets(NamedTuple):

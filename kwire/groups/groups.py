@@ -168,7 +168,7 @@ class Groups:
                 # Whoever commits is alive.
                 self._step(group, turn).restart_session(member)
         elif command.generation >= 0:
-            raise GroupIdNotFound() if command.knows_missing_groups else IllegalGeneration()
+            raise GroupIdNotFound() if command.knows_new_groups else IllegalGeneration()
         turn.decision.answer(turn.asker, commit(command, self._config, turn.decision, turn.now_ms))
 
     def _commit_in_transaction(

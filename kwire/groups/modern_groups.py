@@ -125,7 +125,7 @@ class ModernGroups:
         if command.generation < 0 and not group.members:
             return
         member = group.member(command.member_id)
-        if member.classic is None and not command.knows_missing_groups:
+        if member.classic is None and not command.knows_new_groups:
             raise UnsupportedVersion(
                 "OffsetCommit version 9 or above must be used by members of the new protocol."
             )

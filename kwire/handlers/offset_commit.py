@@ -19,7 +19,7 @@ from kwire.handlers.context import RequestContext
 from kwire.tasks import Later
 
 LAST_VERSION_WITH_RETENTION = 4
-FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
+FIRST_VERSION_WITH_NEW_GROUPS = 9
 FIRST_VERSION_WITH_TOPIC_IDS = 10
 BROKERS_CHOICE = -1
 
@@ -43,7 +43,7 @@ def handle(
         generation=request.generation_id_or_member_epoch,
         instance_id=request.group_instance_id,
         retention_ms=_retention_ms(ctx, request),
-        knows_missing_groups=ctx.version >= FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND,
+        knows_new_groups=ctx.version >= FIRST_VERSION_WITH_NEW_GROUPS,
     )
     committed = ctx.node.groups.commit(command)
     return committed.map(lambda answer: _respond(response, pending, answer))

@@ -235,7 +235,7 @@ class Stage:
             generation=int(given.pop("gen", actor.generation)),
             instance_id=given.pop("instance", None),
             retention_ms=int(given.pop("retention")) if "retention" in given else None,
-            knows_missing_groups=int(given.pop("version", 9)) >= 9,
+            knows_new_groups=int(given.pop("version", 9)) >= 9,
             offsets=tuple(_offset(at, text) for at, text in given.items()),
         )
         return self._submit(name, command, _show_codes)
