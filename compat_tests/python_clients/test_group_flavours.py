@@ -108,33 +108,6 @@ def test_two_of_the_same_name_are_one_too_many(join: Join, filled: str) -> None:
     _until(is_fenced)
 
 
-def test_a_group_of_the_new_protocol_shares_and_shares_again(
-    broker: BrokerProcess, filled: str
-) -> None:
-    # KIP-848: the broker shares out the partitions, and sets the times.
-    settings = {
-        "bootstrap.servers": broker.bootstrap,
-        "group.id": f"new-group-of-{filled}",
-        "group.protocol": "consumer",
-        "auto.offset.reset": "earliest",
-        "enable.auto.commit": False,
-        "log_level": 0,
-    }
-    first, second = Consumer(settings), Consumer(settings)
-    try:
-        first.subscribe([filled])
-        _until(lambda: _share(first) == set(range(PARTITIONS)))
-        second.subscribe([filled])
-        _until(lambda: len(_share(first)) == len(_share(second)) == PARTITIONS // 2)
-        assert _share(first) | _share(second) == set(range(PARTITIONS))
-        first.commit(offsets=[TopicPartition(filled, min(_share(first)), 1)], asynchronous=False)
-        first.close()
-        _until(lambda: _share(second) == set(range(PARTITIONS)))
-    finally:
-        first.close()
-        second.close()
-
-
 def test_an_admin_lists_describes_alters_and_deletes_groups(
     broker: BrokerProcess, join: Join, filled: str
 ) -> None:
