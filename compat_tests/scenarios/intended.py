@@ -15,7 +15,7 @@ class Intended(NamedTuple):
     seen_in: tuple[str, str]
     """A module and a scenario of it in which the difference shows."""
     path: str
-    """A pattern of fields; kwire may differ there and nowhere else."""
+    """A pattern of steps and fields; kwire may differ there and nowhere else."""
     kafka: str | None = None
     here: str | None = None
     only_there: bool = False
@@ -23,7 +23,7 @@ class Intended(NamedTuple):
     def covers(self, stem: str, name: str, found: Difference) -> bool:
         return (
             (not self.only_there or (stem, name) == self.seen_in)
-            and re.search(self.path, found.path) is not None
+            and re.search(self.path, found.asked + found.path) is not None
             and self.kafka in (None, found.kafka)
             and self.here in (None, found.here)
         )
@@ -34,15 +34,22 @@ INTENDED = (
         "kwire says in words what is wrong where Kafka leaves the words to the client",
         seen_in=("transactions.idempotence", "a gap is refused"),
         path=r"\.error_message$",
-        kafka="null",
+        kafka="the default",
         here='"<words>"',
+    ),
+    Intended(
+        "kwire leaves the words of FindCoordinator to the client; Kafka's are NONE for no error",
+        seen_in=("groups.finding", "every version names the coordinator of a group"),
+        path=r"FindCoordinator v\d\.(coordinators\[\d\]\.)?error_message$",
+        kafka='"<words>"',
+        here="the default",
     ),
     Intended(
         "a batch that comes twice has the time its producer gave it, not one of the broker's",
         seen_in=("transactions.idempotence", "a batch that comes twice is written once"),
         path=r"\.log_append_time_ms$",
         kafka='"<time>"',
-        here="-1",
+        here="the default",
     ),
     Intended(
         "aborted transactions come in the order of their first offsets, which readers rely on",
@@ -65,7 +72,7 @@ INTENDED = (
             "groups.joining",
             "a subscription that claims more topics than it holds is no reason to fail",
         ),
-        path="^$",
+        path=r"JoinGroup v\d+$",
         kafka='"silence"',
         only_there=True,
     ),

@@ -1,5 +1,6 @@
-"""An answer as it is recorded: every field of its version, without what no two runs share.
+"""An answer as it is recorded: the fields of its version, without what no two runs share.
 
+What has its default is left out, save for error codes: whoever reads `{}` knows what it stands for.
 Ids become numbered names in the order in which they are first seen, so that which member leads, or
 which producer wrote, is still compared. Times, hosts and the words of errors are reduced to
 whether there are any. Throttle times are left out. Kafka promises no order of groups, members,
@@ -14,7 +15,7 @@ from typing import Any
 from kwire.codec.apis import LIST_GROUPS, LIST_TRANSACTIONS, Api
 from kwire.codec.records.batch import BatchHeader, each_batch
 from kwire.codec.records.control import read_marker
-from kwire.codec.schema import fields_of
+from kwire.codec.schema import Field, default_value, fields_of
 from kwire.errors import ErrorCode
 from kwire.types import ZERO_UUID
 
@@ -56,7 +57,7 @@ class Masks:
         return {
             field.name: self._field(field.name, getattr(value, field.name), version)
             for field in fields_of(type(value))
-            if field.exists_in(version) and field.name not in LEFT_OUT
+            if field.exists_in(version) and _says_something(field, getattr(value, field.name))
         }
 
     def _field(self, name: str, value: Any, version: int) -> Any:
@@ -116,6 +117,12 @@ class Masks:
             "transactional": header.is_transactional,
         }
         return shown if marker is None else {**shown, "marker": marker}
+
+
+def _says_something(field: Field, value: object) -> bool:
+    if field.name in LEFT_OUT:
+        return False
+    return field.name.endswith("error_code") or value != default_value(field)
 
 
 def _batches(value: bytes | memoryview) -> Iterable[tuple[BatchHeader, str | None]]:

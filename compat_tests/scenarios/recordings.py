@@ -25,7 +25,7 @@ def load(stem: str) -> Recording:
 def save(stem: str, recording: Recording) -> None:
     scenarios = []
     for name, steps in recording.items():
-        lines = ",\n".join(f"  {json.dumps(step, ensure_ascii=True)}" for step in steps)
+        lines = ",\n".join(f"  {json.dumps(step)}" for step in steps)
         scenarios.append(f"{json.dumps(name)}: [\n{lines}\n]")
     (GOLDEN / f"{stem}.json").write_text("{\n" + ",\n".join(scenarios) + "\n}\n")
 
@@ -53,11 +53,14 @@ def differences(expected: list[Step], got: list[Step]) -> Iterator[Difference]:
 def _fields(wanted: Any, found: Any, path: str) -> Iterator[tuple[str, str, str]]:
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key in [*wanted, *(key for key in found if key not in wanted)]:
-            yield from _fields(
-                wanted.get(key, "nothing"), found.get(key, "nothing"), f"{path}.{key}"
-            )
+            yield from _fields(wanted.get(key, ...), found.get(key, ...), f"{path}.{key}")
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for number, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from _fields(one, other, f"{path}[{number}]")
     elif wanted != found:
-        yield path, json.dumps(wanted), json.dumps(found)
+        yield path, _show(wanted), _show(found)
+
+
+def _show(value: Any) -> str:
+    """As JSON; what has its default is not there at all."""
+    return "the default" if value is ... else json.dumps(value)
