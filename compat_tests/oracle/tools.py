@@ -29,6 +29,7 @@ END_TO_END_LATENCY = "org.apache.kafka.tools.EndToEndLatency"
 TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 TRANSACTIONAL_MESSAGE_COPIER = "org.apache.kafka.tools.TransactionalMessageCopier"
 VERIFIABLE_CONSUMER = "org.apache.kafka.tools.VerifiableConsumer"
+STREAMS_WORD_COUNT = "org.apache.kafka.streams.examples.wordcount.WordCountProcessorDemo"
 
 
 class Ran(NamedTuple):
