@@ -209,7 +209,7 @@ def _abandon_one(address: str, timeout_ms: int) -> float:
         while anybody.ends() != careful.ends():
             if time.monotonic() - began > timeout_ms / 1000 + GRACE_S:
                 raise Broken(f"stable up to {careful.ends()} only, of {anybody.ends()}")
-            time.sleep(0.05)
+            careful.rest(0.05)
     return time.monotonic() - began
 
 

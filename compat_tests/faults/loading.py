@@ -4,6 +4,7 @@ Meanwhile whoever asks for a group that is not loaded yet is told so, and comes 
 """
 
 import socket
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -164,6 +165,7 @@ def _ask_until_known(wire: Wire, names: Sequence[str], offsets: int) -> int:
     """Ask for groups until all are known; returns how often one was still being loaded."""
     refusals = 0
     unknown = names
+    pause = threading.Event()
     deadline = time.monotonic() + PATIENCE_S
     while unknown:
         if time.monotonic() > deadline:
@@ -176,8 +178,9 @@ def _ask_until_known(wire: Wire, names: Sequence[str], offsets: int) -> int:
                 unknown.append(group.group_id)
             else:
                 _expect_offsets(group, offsets)
-        refusals += len(unknown)
-        time.sleep(PAUSE_S if unknown else 0)
+        if unknown:
+            refusals += len(unknown)
+            pause.wait(PAUSE_S)
     return refusals
 
 

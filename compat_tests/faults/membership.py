@@ -2,6 +2,7 @@
 what another one owns, no commit is lost, and no record is left unread.
 """
 
+import contextlib
 import queue
 import random
 import time
@@ -128,7 +129,7 @@ class _Story:
         self._read_something()
         end = time.monotonic() + self._plan.seconds
         while time.monotonic() < end:
-            time.sleep(self._random.uniform(0, LONGEST_PAUSE_S))
+            self._listen(self._random.uniform(0, LONGEST_PAUSE_S))
             self._look()
             tell(f"{end - time.monotonic():4.0f} s left: {self._happen()}")
 
@@ -218,9 +219,13 @@ class _Story:
                 raise Broken(f"partition {partition}: committed {before}, and later {now}")
         self._committed = found
 
-    def _listen(self) -> None:
-        while not self._told.empty():
-            self._tales.hear(*self._told.get())
+    def _listen(self, for_s: float = 0) -> None:
+        """Take in what was told, and what will be in the next seconds."""
+        end = time.monotonic() + for_s
+        with contextlib.suppress(queue.Empty):
+            while True:
+                left_s = max(end - time.monotonic(), 0)
+                self._tales.hear(*self._told.get(block=left_s > 0, timeout=left_s or None))
 
     def _wait(self, is_over: Callable[[], bool]) -> None:
         deadline = time.monotonic() + STALL_S
@@ -234,4 +239,4 @@ class _Story:
                     f"stuck at {self._committed} of {self._bystander.ends()}:"
                     f" {self._tales.strange_lines[-20:]} {self._broker.last_words}"
                 )
-            time.sleep(0.02)
+            self._listen(0.02)

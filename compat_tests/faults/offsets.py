@@ -59,6 +59,10 @@ class Bystander:
         asked = (self._consumer.get_watermark_offsets(one, PATIENCE_S) for one in self._places)
         return [end for _, end in asked]
 
+    def rest(self, for_s: float) -> None:
+        """Let some time pass before the next question."""
+        self._consumer.poll(for_s)
+
     def read_all(self) -> list[list[Copied]]:
         """Every visible record of each partition, in order."""
         return [self._read(place) for place in self._places]

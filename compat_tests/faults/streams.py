@@ -5,6 +5,7 @@ compacted changelog topic, and writes all counts whenever the lines are a second
 """
 
 import random
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -104,6 +105,7 @@ def _counted(lines: list[Sent]) -> Counter[str]:
 def _wait_for(address: str, wanted: Counter[str], program: Worker) -> None:
     """Return when every word was counted at least that often."""
     deadline = time.monotonic() + PATIENCE_S
+    pause = threading.Event()
     while True:
         counts = _read(address)
         if all(max(counts.get(word, [0])) >= wanted[word] for word in wanted):
@@ -111,7 +113,7 @@ def _wait_for(address: str, wanted: Counter[str], program: Worker) -> None:
         if time.monotonic() > deadline:
             last = {word: max(found) for word, found in counts.items()}
             raise Broken(f"{last} and not {dict(wanted)}: {program.last_words}")
-        time.sleep(0.2)
+        pause.wait(0.2)
 
 
 def _read(address: str) -> dict[str, list[int]]:
