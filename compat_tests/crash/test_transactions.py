@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 
 from compat_tests.oracle.brokers import start_kwire
+from compat_tests.oracle.dump import complaints
 from compat_tests.oracle.processes import BrokerProcess
 from compat_tests.python_clients.confluent import Confluent
 
@@ -84,6 +85,7 @@ def _move(producer: Producer, number: int, is_kept: bool) -> None:
         producer.abort_transaction(PATIENCE_S)
 
 
+@pytest.mark.jvm
 @pytest.mark.slow
 def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
     chosen = random.Random(6)
@@ -110,6 +112,7 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
     assert set(committed) <= set(left)
     assert not set(aborted) & set(left)
     assert len(committed) >= KILLS
+    assert complaints(tmp_path / "data") == []
 
 
 def _numbers(broker: BrokerProcess, topic: str) -> list[int]:
