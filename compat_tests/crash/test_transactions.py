@@ -13,7 +13,7 @@ from compat_tests.oracle.processes import BrokerProcess
 from compat_tests.python_clients.confluent import Confluent
 
 TOPICS = ("left", "right")
-KILLS = 8
+KILLS = 5
 PATIENCE_S = 30.0
 
 
