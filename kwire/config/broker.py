@@ -457,6 +457,14 @@ class BrokerConfig:
         doc="""Whether a partition takes the first records of a transaction only if the coordinator
         knows that the transaction writes there.""",
     )
+    add_partitions_to_txn_retry_backoff_max_ms: int = key(
+        "add.partitions.to.txn.retry.backoff.max.ms",
+        int_in(0),
+        default=100,
+        importance="high",
+        doc="""How long the first records of a transaction wait for the end of the one before. Then
+        the client is told to send them again.""",
+    )
     transaction_abort_timed_out_transaction_cleanup_interval_ms: int = key(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         int_in(1),

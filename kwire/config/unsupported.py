@@ -28,6 +28,7 @@ _NO_JVM = "has no effect in kwire: there is no JVM"
 _NO_PURGATORY = "has no effect in kwire: who waits is dropped at once"
 
 UNSUPPORTED_BROKER_KEYS = {
+    "add.partitions.to.txn.retry.backoff.ms": "has no effect in kwire: who waits is told at once",
     "alter.config.policy.class.name": _NO_PLUGINS,
     "auto.leader.rebalance.enable": _ONE_NODE,
     "background.threads": _NO_THREADS,
@@ -86,7 +87,6 @@ UNSUPPORTED_BROKER_KEYS = {
 }
 
 _UNSUPPORTED_PREFIXES = (
-    ("add.partitions.to.txn.retry.", _ONE_NODE),
     ("alter.log.dirs.replication.quota.", _NO_QUOTAS),
     ("broker.heartbeat.", _NO_KRAFT),
     ("broker.session.", _NO_KRAFT),

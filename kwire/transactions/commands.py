@@ -63,6 +63,12 @@ class WriteMarkersAgain(NamedTuple):
     producer: ProducerIdentity
 
 
+class EndTakesTooLong(NamedTuple):
+    """Those who wait for a transaction to end are told to come again."""
+
+    transactional_id: str
+
+
 class AbortTimedOut(NamedTuple):
     """It is time to look for transactions that are open for too long."""
 

@@ -28,8 +28,6 @@ class Outcome(Enum):
     """It ends now."""
     OVER = auto()
     """It has ended like this before."""
-    WAIT = auto()
-    """It is just ending like this."""
 
 
 _COMMIT = True
@@ -41,8 +39,6 @@ _FIRST_TIME = False
 _VERSION_1 = {
     (TransactionState.ONGOING, _COMMIT): Outcome.END,
     (TransactionState.ONGOING, _ABORT): Outcome.END,
-    (TransactionState.PREPARE_COMMIT, _COMMIT): Outcome.WAIT,
-    (TransactionState.PREPARE_ABORT, _ABORT): Outcome.WAIT,
     (TransactionState.COMPLETE_COMMIT, _COMMIT): Outcome.OVER,
     (TransactionState.COMPLETE_ABORT, _ABORT): Outcome.OVER,
 }
@@ -52,8 +48,6 @@ _VERSION_2 = {
     (TransactionState.EMPTY, _ABORT, _FIRST_TIME): Outcome.END,
     (TransactionState.COMPLETE_COMMIT, _ABORT, _FIRST_TIME): Outcome.END,
     (TransactionState.COMPLETE_ABORT, _ABORT, _FIRST_TIME): Outcome.END,
-    (TransactionState.PREPARE_COMMIT, _COMMIT, _SENT_AGAIN): Outcome.WAIT,
-    (TransactionState.PREPARE_ABORT, _ABORT, _SENT_AGAIN): Outcome.WAIT,
     (TransactionState.COMPLETE_COMMIT, _COMMIT, _SENT_AGAIN): Outcome.OVER,
     (TransactionState.COMPLETE_ABORT, _ABORT, _SENT_AGAIN): Outcome.OVER,
 }
@@ -68,8 +62,6 @@ def outcome(known: Transaction, command: EndTransaction) -> Outcome:
     if found is None:
         end = "commit" if command.is_commit else "abort"
         raise InvalidTxnState(f"a transaction in state {known.state.title} cannot {end}")
-    if found is Outcome.WAIT:
-        raise ConcurrentTransactions()
     return found
 
 
@@ -78,17 +70,22 @@ def _outcome_of_version_1(known: Transaction, command: EndTransaction) -> Outcom
         raise InvalidProducerIdMapping()
     if command.producer.epoch != known.epoch:
         raise ProducerFenced()
+    if known.state in ENDING:
+        raise ConcurrentTransactions()
     return _VERSION_1.get((known.state, command.is_commit))
 
 
 def _outcome_of_version_2(known: Transaction, command: EndTransaction) -> Outcome | None:
+    if known.state in ENDING:
+        # Before all else: the producer may use an id that counts only when the end is complete.
+        raise ConcurrentTransactions()
     used_up = _used_up_its_epochs(known, command)
     if command.producer.producer_id != known.producer_id and not used_up:
         raise InvalidProducerIdMapping()
     was_sent_again = used_up or command.producer.epoch + 1 == known.epoch
-    is_current = command.producer.epoch == known.epoch and known.state not in ENDING
-    is_repeatable = known.state not in (TransactionState.ONGOING, TransactionState.EMPTY)
-    if not is_current and not (was_sent_again and is_repeatable):
+    is_current = command.producer.epoch == known.epoch
+    has_ended = known.state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
+    if not is_current and not (was_sent_again and has_ended):
         raise ProducerFenced()
     return _VERSION_2.get((known.state, command.is_commit, was_sent_again))
 

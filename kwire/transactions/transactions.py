@@ -17,21 +17,22 @@ from kwire.coordinator.decision import Asker, Decision, StoredRecord
 from kwire.errors import (
     ConcurrentTransactions,
     InvalidProducerIdMapping,
+    KwireError,
+    NotCoordinator,
     ProducerFenced,
 )
 from kwire.tasks import Later
-from kwire.transactions import commands
+from kwire.transactions import commands, identities
 from kwire.transactions.ending import Outcome, outcome
+from kwire.transactions.identities import Identities, new_producer_id
 from kwire.transactions.state import (
     AT_REST,
     ENDING,
-    NO_EPOCH,
     VERSION_2,
     ProducerIdentity,
     Transaction,
     TransactionState,
     from_stored,
-    is_exhausted,
     to_stored,
 )
 from kwire.types import TopicPartition
@@ -59,10 +60,9 @@ class Transactions:
         self._config = config
         self._write_markers = write_markers
         self.transactions: dict[str, Transaction] = {}
-        # The epoch that a producer had before it asked for its current one: if it shows that, its
-        # request came twice (KIP-360). The log does not have it, in Kafka neither.
-        self._last_epochs: dict[str, int] = {}
+        self._identities = Identities()
         self._looks_for_timeouts = False
+        self._waiting: dict[str, list[tuple[commands.AddPartitions, Asker]]] = {}
 
     def decide(self, command: Any, asker: Asker, now_ms: int) -> Decision:
         decision = Decision()
@@ -75,7 +75,7 @@ class Transactions:
         transactional_id = transaction_state.read_key(record.key)
         if record.value is None:
             self.transactions.pop(transactional_id, None)
-            self._last_epochs.pop(transactional_id, None)
+            self._identities.forget(transactional_id)
         else:
             stored = transaction_state.read_value(record.value)
             self.transactions[transactional_id] = from_stored(transactional_id, stored)
@@ -94,14 +94,20 @@ class Transactions:
         return decision
 
     def unloaded(self) -> Decision:
-        """Nobody waits here for longer than a record takes to be written."""
-        return Decision()
+        """Whoever waits is to look for another coordinator."""
+        decision = Decision()
+        for waiting in self._waiting.values():
+            for _, asker in waiting:
+                decision.answer(asker, NotCoordinator())
+        return decision
 
     def missing(
         self, transactional_id: str, producer: ProducerIdentity, wanted: Iterable[TopicPartition]
     ) -> frozenset[TopicPartition]:
         """Which of these partitions a producer's transaction does not write to (KIP-890)."""
-        known = self._of_producer(transactional_id, producer)
+        known = _of_producer(self.transactions.get(transactional_id), producer)
+        if known.state in ENDING:
+            raise ConcurrentTransactions()
         return frozenset(wanted) - known.partitions
 
     def _init(self, command: commands.InitProducer, turn: _Turn) -> None:
@@ -109,19 +115,17 @@ class Transactions:
         if known is None:
             self._create(command, turn)
             return
-        if command.expected is not None and not _may_go_on(known, command.expected):
-            raise ProducerFenced()
         if known.state in ENDING:
             raise ConcurrentTransactions()
+        identities.check(known, command.expected)
         if known.state is TransactionState.ONGOING:
             self._abort(known, turn)
             turn.decision.answer(turn.asker, ConcurrentTransactions())
             return
-        identity, last_epoch = self._next_identity(known, command)
-        self._initialize(known, identity, last_epoch, command, turn)
+        self._initialize(known, self._identities.start(known, command), command, turn)
 
     def _create(self, command: commands.InitProducer, turn: _Turn) -> None:
-        identity = ProducerIdentity(_new_producer_id(command), 0)
+        identity = ProducerIdentity(new_producer_id(command), 0)
         fresh = Transaction(
             command.transactional_id,
             *identity,
@@ -130,43 +134,60 @@ class Transactions:
             frozenset(),
             turn.now_ms,
         )
-        self._initialize(fresh, identity, NO_EPOCH, command, turn)
-
-    def _next_identity(
-        self, known: Transaction, command: commands.InitProducer
-    ) -> tuple[ProducerIdentity, int]:
-        """Whom the producer is to be from now on, and the epoch that it had as far as it knows."""
-        expected = command.expected
-        is_current = expected is not None and expected.epoch == known.epoch
-        last_epoch = known.epoch if is_current else NO_EPOCH
-        if known.is_exhausted and (expected is None or is_current):
-            return ProducerIdentity(_new_producer_id(command), 0), last_epoch
-        if expected is None or is_current:
-            return ProducerIdentity(known.producer_id, known.epoch + 1), last_epoch
-        if expected.epoch == self._last_epochs.get(known.transactional_id, NO_EPOCH):
-            return known.identity, expected.epoch
-        raise ProducerFenced()
+        self._initialize(fresh, identity, command, turn)
 
     def _initialize(
         self,
         known: Transaction,
         identity: ProducerIdentity,
-        last_epoch: int,
         command: commands.InitProducer,
         turn: _Turn,
     ) -> None:
-        self._last_epochs[command.transactional_id] = last_epoch
         _write(known.initialized(identity, command.timeout_ms, turn.now_ms), turn.decision)
         turn.decision.answer(turn.asker, identity)
 
     def _add_partitions(self, command: commands.AddPartitions, turn: _Turn) -> None:
-        known = self._of_producer(command.transactional_id, command.producer)
-        is_known = known.state is TransactionState.ONGOING
-        if not is_known or not command.partitions <= known.partitions:
-            grown = known.with_partitions(command.partitions, command.client_version, turn.now_ms)
-            _write(grown, turn.decision)
-            self._plan_timeouts(turn.decision, [grown])
+        known = self.transactions.get(command.transactional_id)
+        if known is not None and known.state in ENDING:
+            self._wait_for_end(command, turn)
+        else:
+            self._grow(_of_producer(known, command.producer), command, turn)
+
+    def _grow(
+        self, known: Transaction, command: commands.AddPartitions, turn: _Turn
+    ) -> Transaction:
         turn.decision.answer(turn.asker, None)
+        if known.state is TransactionState.ONGOING and command.partitions <= known.partitions:
+            return known
+        grown = known.with_partitions(command.partitions, command.client_version, turn.now_ms)
+        _write(grown, turn.decision)
+        self._plan_timeouts(turn.decision, [grown])
+        return grown
+
+    def _wait_for_end(self, command: commands.AddPartitions, turn: _Turn) -> None:
+        """Clients with a new epoch after each end go on at once; older ones ask again."""
+        if command.client_version < VERSION_2:
+            raise ConcurrentTransactions()
+        name = command.transactional_id
+        self._waiting.setdefault(name, []).append((command, turn.asker))
+        patience_ms = self._config.add_partitions_to_txn_retry_backoff_max_ms
+        turn.decision.start_timer(("waiting", name), patience_ms, commands.EndTakesTooLong(name))
+
+    def _give_up(self, command: commands.EndTakesTooLong, turn: _Turn) -> None:
+        for _, asker in self._waiting.pop(command.transactional_id, ()):
+            turn.decision.answer(asker, ConcurrentTransactions())
+
+    def _go_on(self, ended: Transaction, turn: _Turn) -> None:
+        """Those who waited for the end add to the next transaction, all in one decision."""
+        name = ended.transactional_id
+        turn.decision.stop_timer(("waiting", name))
+        for command, asker in self._waiting.pop(name, ()):
+            try:
+                known = _of_producer(ended, command.producer)
+            except KwireError as refusal:
+                turn.decision.answer(asker, refusal)
+            else:
+                ended = self._grow(known, command, turn._replace(asker=asker))
 
     def _end(self, command: commands.EndTransaction, turn: _Turn) -> None:
         known = self.transactions.get(command.transactional_id)
@@ -177,9 +198,9 @@ class Transactions:
             return
         next_producer_id = NO_PRODUCER_ID
         if command.client_version >= VERSION_2:
-            self._last_epochs[command.transactional_id] = known.epoch
+            self._identities.bump(known)
             if known.is_exhausted:
-                next_producer_id = _new_producer_id(command)
+                next_producer_id = new_producer_id(command)
         ending = known.ending(
             is_commit=command.is_commit,
             client_version=command.client_version,
@@ -192,7 +213,7 @@ class Transactions:
 
     def _abort(self, known: Transaction, turn: _Turn) -> None:
         """End a transaction for its producer, which is fenced by a new epoch."""
-        self._last_epochs[known.transactional_id] = known.epoch
+        self._identities.bump(known)
         ending = known.ending(
             is_commit=False,
             client_version=VERSION_2,
@@ -205,7 +226,9 @@ class Transactions:
     def _complete(self, command: commands.MarkersWritten, turn: _Turn) -> None:
         ending = self._still_ending(command)
         if ending is not None:
-            _write(ending.ended(turn.now_ms), turn.decision)
+            ended = ending.ended(turn.now_ms)
+            _write(ended, turn.decision)
+            self._go_on(ended, turn)
 
     def _wait_for_partitions(self, command: commands.MarkersMissing, turn: _Turn) -> None:
         if self._still_ending(command) is not None:
@@ -235,17 +258,6 @@ class Transactions:
         if turn.decision.records:
             _log.info("transactional ids expired count=%d", len(turn.decision.records))
         self._plan_expiry(turn.decision)
-
-    def _of_producer(self, transactional_id: str, producer: ProducerIdentity) -> Transaction:
-        """The transaction that a producer may add to."""
-        known = self.transactions.get(transactional_id)
-        if known is None or known.producer_id != producer.producer_id:
-            raise InvalidProducerIdMapping()
-        if known.epoch != producer.epoch:
-            raise ProducerFenced()
-        if known.state in ENDING:
-            raise ConcurrentTransactions()
-        return known
 
     def _still_ending(
         self,
@@ -278,17 +290,13 @@ class Transactions:
         decision.start_timer(EXPIRY_TIMER, interval_ms, commands.ExpireIds())
 
 
-def _may_go_on(known: Transaction, expected: ProducerIdentity) -> bool:
-    """Whether this producer, or the one it was before its epochs were used up, is the known one."""
-    if expected.producer_id == known.producer_id:
-        return True
-    return expected.producer_id == known.previous_producer_id and is_exhausted(expected.epoch)
-
-
-def _new_producer_id(command: commands.InitProducer | commands.EndTransaction) -> int:
-    if command.new_producer_id is None:
-        raise commands.NeedsProducerId()
-    return command.new_producer_id
+def _of_producer(known: Transaction | None, producer: ProducerIdentity) -> Transaction:
+    """The transaction, if it is this producer's."""
+    if known is None or known.producer_id != producer.producer_id:
+        raise InvalidProducerIdMapping()
+    if known.epoch != producer.epoch:
+        raise ProducerFenced()
+    return known
 
 
 def _write(transaction: Transaction, decision: Decision) -> None:
@@ -305,6 +313,7 @@ _DECIDE: dict[type, Callable[[Transactions, Any, _Turn], None]] = {
     commands.MarkersWritten: Transactions._complete,
     commands.MarkersMissing: Transactions._wait_for_partitions,
     commands.WriteMarkersAgain: Transactions._write_again,
+    commands.EndTakesTooLong: Transactions._give_up,
     commands.AbortTimedOut: Transactions._abort_timed_out,
     commands.ExpireIds: Transactions._expire,
 }

@@ -51,8 +51,8 @@ def _try(known: Transaction, command: EndTransaction) -> Outcome | ErrorCode:
     [
         (EMPTY, WRONG, WRONG),
         (ONGOING, END, END),
-        (PREPARE_COMMIT, WAIT, WRONG),
-        (PREPARE_ABORT, WRONG, WAIT),
+        (PREPARE_COMMIT, WAIT, WAIT),
+        (PREPARE_ABORT, WAIT, WAIT),
         (COMPLETE_COMMIT, OVER, WRONG),
         (COMPLETE_ABORT, WRONG, OVER),
     ],
@@ -65,7 +65,7 @@ def test_version_1_ends_what_is_open_and_repeats_what_is_over(
         assert _try(_known(state), EndTransaction("tx", producer, is_commit)) == expected
 
 
-@pytest.mark.parametrize("state", [EMPTY, ONGOING, PREPARE_COMMIT, COMPLETE_ABORT])
+@pytest.mark.parametrize("state", [EMPTY, ONGOING, COMPLETE_COMMIT, COMPLETE_ABORT])
 @pytest.mark.parametrize("version", [VERSION_1, VERSION_2])
 @pytest.mark.parametrize("is_commit", [True, False])
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_version_1_knows_no_epoch_before(state: TransactionState) -> None:
     [
         (EMPTY, WRONG, FENCED, END, FENCED),
         (ONGOING, END, FENCED, END, FENCED),
-        (PREPARE_COMMIT, FENCED, WAIT, FENCED, WRONG),
-        (PREPARE_ABORT, FENCED, WRONG, FENCED, WAIT),
+        (PREPARE_COMMIT, WAIT, WAIT, WAIT, WAIT),
+        (PREPARE_ABORT, WAIT, WAIT, WAIT, WAIT),
         (COMPLETE_COMMIT, WRONG, OVER, END, WRONG),
         (COMPLETE_ABORT, WRONG, WRONG, END, OVER),
     ],
@@ -141,3 +141,12 @@ def test_version_2_knows_the_producer_whose_epochs_were_used_up(
     producer = ProducerIdentity(OLD_PRODUCER, epoch)
     command = EndTransaction("tx", producer, is_commit, VERSION_2)
     assert _try(_known(state, epoch=0), command) == expected
+
+
+@pytest.mark.parametrize("state", [PREPARE_COMMIT, PREPARE_ABORT])
+@pytest.mark.parametrize(("version", "expected"), [(VERSION_1, STRANGER), (VERSION_2, WAIT)])
+def test_version_2_has_everybody_wait_while_a_transaction_is_ending(
+    state: TransactionState, version: int, expected: ErrorCode
+) -> None:
+    command = EndTransaction("tx", ProducerIdentity(PRODUCER + 1, 0), True, version)
+    assert _try(_known(state), command) == expected

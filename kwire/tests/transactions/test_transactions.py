@@ -5,8 +5,14 @@ from functools import partial
 
 import pytest
 
-from kwire.coordinator.decision import StoredRecord
-from kwire.errors import ErrorCode, KafkaStorageError
+from kwire.coordinator.decision import Asker, StoredRecord
+from kwire.errors import (
+    ConcurrentTransactions,
+    ErrorCode,
+    KafkaStorageError,
+    NotCoordinator,
+    ProducerFenced,
+)
 from kwire.tests.transactions.stage import (
     BILLS,
     FIRST_PRODUCER_ID,
@@ -15,7 +21,7 @@ from kwire.tests.transactions.stage import (
     TIMEOUT_MS,
     Stage,
 )
-from kwire.transactions.commands import EndTransaction, InitProducer
+from kwire.transactions.commands import AddPartitions, EndTransaction, InitProducer
 from kwire.transactions.state import (
     LAST_EPOCH,
     VERSION_1,
@@ -98,8 +104,7 @@ def test_a_request_for_a_new_id_that_comes_twice_is_answered_alike() -> None:
 def test_nobody_starts_while_a_transaction_is_ending(state: TransactionState) -> None:
     stage = _open()
     stage.force(state=state)
-    assert stage.init() == stage.init(PID, 0) == BUSY
-    assert stage.init(PID + 1, 0) == FENCED
+    assert stage.init() == stage.init(PID, 0) == stage.init(PID + 1, 0) == BUSY
 
 
 def test_a_new_producer_aborts_what_the_old_one_left_open() -> None:
@@ -139,7 +144,7 @@ def test_partitions_are_added_unless_a_transaction_is_ending(state: TransactionS
         (ONGOING, PID + 1, 0, STRANGER),
         (ONGOING, PID, 1, FENCED),
         (EMPTY, PID, -1, FENCED),
-        (PREPARE_ABORT, PID, 7, FENCED),
+        (PREPARE_ABORT, PID, 7, BUSY),
     ],
 )
 def test_who_may_not_add_is_told_why(
@@ -150,6 +155,55 @@ def test_who_may_not_add_is_told_why(
     before = len(stage.journal.records)
     assert stage.add(producer_id, epoch) == code
     assert len(stage.journal.records) == before
+
+
+def _add_later(stage: Stage, producer_id: int, epoch: int) -> Asker:
+    producer = ProducerIdentity(producer_id, epoch)
+    return stage.shard.submit(AddPartitions(ID, producer, frozenset({BILLS}), VERSION_2))
+
+
+def test_version_2_goes_on_as_soon_as_the_end_is_complete() -> None:
+    stage = _open(VERSION_2)
+    stage.end(PID, 0, is_commit=True, client_version=VERSION_2)
+    current, same, old = (_add_later(stage, PID, epoch) for epoch in (1, 1, 0))
+    assert [one.done for one in (current, same, old)] == [False] * 3
+    stage.finish()
+    assert (current.done, current.value, same.done, same.value) == (True, None, True, None)
+    assert isinstance(old.value, ProducerFenced)
+    assert stage.state is ONGOING
+    assert stage.known.partitions == {BILLS}
+    lived = stage.known
+    stage.restart()
+    assert stage.known == lived
+
+
+def test_version_2_goes_on_with_an_id_that_counts_from_the_end_on() -> None:
+    stage = _open(VERSION_2)
+    stage.force(epoch=LAST_EPOCH - 1)
+    new_id, _ = stage.end(PID, LAST_EPOCH - 1, is_commit=True, client_version=VERSION_2)
+    added = _add_later(stage, new_id, 0)
+    assert not added.done
+    stage.finish()
+    assert (added.done, added.value) == (True, None)
+    assert stage.known.identity == (new_id, 0)
+
+
+def test_an_end_that_takes_too_long_is_not_waited_for() -> None:
+    stage = _open(VERSION_2, add_partitions_to_txn_retry_backoff_max_ms=50)
+    stage.end(PID, 0, is_commit=True, client_version=VERSION_2)
+    added = _add_later(stage, PID, 1)
+    stage.scheduler.pass_time(50)
+    assert isinstance(added.value, ConcurrentTransactions)
+    stage.finish()
+    assert stage.state is COMPLETE_COMMIT
+
+
+def test_who_waits_looks_elsewhere_when_the_shard_is_closed() -> None:
+    stage = _open(VERSION_2)
+    stage.end(PID, 0, is_commit=True, client_version=VERSION_2)
+    added = _add_later(stage, PID, 1)
+    stage.shard.close()
+    assert isinstance(added.value, NotCoordinator)
 
 
 def test_partitions_that_are_known_are_not_written_again() -> None:
@@ -369,7 +423,8 @@ def test_the_log_replayed_is_the_state_that_lived(seed: int) -> None:
         if deed == 0:
             stage.ask(InitProducer(ID, 1000, chance.choice([None, identity])))
         elif deed == 1:
-            stage.add(*identity, chance.choice([ORDERS, BILLS]), client_version=version)
+            wanted = frozenset({chance.choice([ORDERS, BILLS])})
+            stage.shard.submit(AddPartitions(ID, identity, wanted, version))
         elif deed == 2:
             is_commit = chance.random() < 0.5
             stage.end(*identity, is_commit=is_commit, client_version=version)
