@@ -37,8 +37,8 @@ AT_ONCE = {
 """Kafka may be told to compute assignments right away, as kwire always does."""
 
 
-def start_kwire_for_scenarios(data_dir: Path) -> BrokerProcess:
-    return _ready(start_kwire(data_dir, SETTINGS))
+def start_kwire_for_scenarios(data_dir: Path, *, address: str | None = None) -> BrokerProcess:
+    return _ready(start_kwire(data_dir, SETTINGS, address=address))
 
 
 def start_kafka_for_scenarios(data_dir: Path) -> BrokerProcess:

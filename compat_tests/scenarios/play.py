@@ -53,9 +53,12 @@ class Parked:
 
 
 class Play:
-    def __init__(self, address: str) -> None:
+    """`before_step`, if given, is called with the number of each step before it is taken."""
+
+    def __init__(self, address: str, before_step: Callable[[int], None] | None = None) -> None:
         self.steps: list[Step] = []
         self._address = address
+        self._before_step = before_step
         self._token = uuid.uuid4().hex[:10]
         self._masks = Masks(f"-{self._token}")
         self._threads = ThreadPoolExecutor(max_workers=4)
@@ -69,6 +72,8 @@ class Play:
 
     def ask(self, api: Api, version: int, *, until: Accept | None = None, **fields: Any) -> Any:
         """Ask and record the answer; with `until`, only the first answer that will do."""
+        if self._before_step is not None:
+            self._before_step(len(self.steps) + 1)
         return self.record(api, version, self._ask(api, version, until, fields))
 
     def ask_later(self, api: Api, version: int, **fields: Any) -> Parked:
