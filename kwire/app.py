@@ -19,7 +19,7 @@ from kwire.controller.commands import NewTopic
 from kwire.controller.controller import Controller
 from kwire.controller.image import BrokerImage, ImageChange, TopicImage
 from kwire.controller.local_store import LocalStore
-from kwire.controller.producer_ids import ProducerIds
+from kwire.controller.producer_ids import BLOCK_SIZE, ProducerIds
 from kwire.errors import ErrorCode, KwireError
 from kwire.groups.service import OFFSETS_TOPIC, GroupService
 from kwire.handlers.context import Node
@@ -106,6 +106,7 @@ class App:
         )
         self.log_store.claim(config.node_id, self.controller.image.cluster_id)
         self._look_at_strangers()
+        self._keep_ids_of_producers()
         _expect(self.controller.create_topics(topics))
         self.groups.start()
         self.transactions.start()
@@ -164,6 +165,17 @@ class App:
             _expect(self.controller.adopt_topics(adopted))
         elif strangers:
             _log.warning("directories of topics that do not exist are left alone: %s", names)
+
+    def _keep_ids_of_producers(self) -> None:
+        """Give no producer the id of another that the logs know, perhaps from Kafka's times.
+
+        Its first batch would be taken for one that was sent twice. The ids after those may be in
+        use too, by producers that have not written yet.
+        """
+        used = (producer_id for one in self.hosted for producer_id, _ in one.log.producers)
+        highest = max(used, default=None)
+        if highest is not None:
+            self.node.producer_ids.stay_above(highest + BLOCK_SIZE)
 
     def _as_found(self, name: str, found: FoundTopic) -> NewTopic:
         node_id = self.controller.layers.broker.node_id

@@ -29,17 +29,23 @@ class ProducerIds:
         self._store = store
         self._node_id = node_id
         self._block = iter(range(0))
+        self._floor = 0
         self._waiting: deque[Later[int | KwireError]] = deque()
 
     def next(self) -> Later[int | KwireError]:
         """An id; known at once while the block lasts."""
         for producer_id in self._block:
-            return now(producer_id)
+            if producer_id >= self._floor:
+                return now(producer_id)
         answer: Later[int | KwireError] = Later()
         self._waiting.append(answer)
         if len(self._waiting) == 1:
             self._take_block()
         return answer
+
+    def stay_above(self, producer_id: int) -> None:
+        """Give out no id up to this one: it is in use, though perhaps not given by this store."""
+        self._floor = max(self._floor, producer_id + 1)
 
     def _take_block(self) -> None:
         self._store.get(znodes.PRODUCER_ID_BLOCK).then(self._claim)
@@ -47,13 +53,13 @@ class ProducerIds:
     def _claim(self, last: StoredNode | StoreError) -> None:
         """Write down the block after the last one, unless another broker was quicker."""
         if isinstance(last, StoredNode):
-            first = znodes.last_of_producer_id_block(last.data) + 1
+            first = max(znodes.last_of_producer_id_block(last.data) + 1, self._floor)
             block = range(first, first + BLOCK_SIZE)
             self._write(
                 Put(znodes.PRODUCER_ID_BLOCK, self._encode(block), last.stat.version), block
             )
         elif isinstance(last, NoNode):
-            block = range(BLOCK_SIZE)
+            block = range(self._floor, self._floor + BLOCK_SIZE)
             self._write(Create(znodes.PRODUCER_ID_BLOCK, self._encode(block)), block)
         else:
             self._refuse(last)

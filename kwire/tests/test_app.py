@@ -8,10 +8,12 @@ from kwire.app import App
 from kwire.config.broker import BrokerConfig
 from kwire.config.layered import load
 from kwire.controller.commands import ConfigChange, NewTopic, Operation, Scope, Setting
+from kwire.controller.producer_ids import BLOCK_SIZE
 from kwire.log.directory import ForeignDirectory
 from kwire.replication.duties import Duties
 from kwire.replication.fetch_sessions import NO_SESSION, Wanted
 from kwire.server.listener import Listeners
+from kwire.tests.builders import a_batch
 from kwire.types import new_uuid, uuid_text
 
 
@@ -44,6 +46,17 @@ def test_topics_that_kafka_left_are_adopted_and_their_leader_epochs_go_on(tmp_pa
     app.close()
     assert topic.topic_id == topic_id
     assert [state.leader_epoch for state in topic.partitions.values()] == [6, 6]
+
+
+def test_ids_of_producers_that_the_logs_know_are_not_given_again(tmp_path: Path) -> None:
+    _leave_partition(tmp_path, "t-0", new_uuid(), leader_epoch=0)
+    batch = a_batch(1, producer_id=4321, producer_epoch=0, base_sequence=0)
+    (tmp_path / "t-0" / "00000000000000000000.log").write_bytes(batch)
+    app = an_app(tmp_path)
+    app.start()
+    given = app.node.producer_ids.next()
+    app.close()
+    assert given.value == 4321 + BLOCK_SIZE + 1
 
 
 def test_a_first_start_that_fails_does_not_cost_the_topics(tmp_path: Path) -> None:

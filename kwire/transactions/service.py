@@ -5,7 +5,7 @@ decides them is imported with the first shard: most brokers start without any tr
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -70,7 +70,7 @@ class TransactionService:
         self._markers = markers
         self._runtime = Runtime(
             _state_topic(config),
-            partial(_new_transactions, config, self._write_markers),
+            partial(_new_transactions, config, self._write_markers, producer_ids.stay_above),
             node_id=config.node_id,
             codec=NO_COMPRESSION,
             piece_bytes=config.transaction_state_log_load_buffer_size,
@@ -189,10 +189,12 @@ class TransactionService:
             shard.remind(news(ending.transactional_id, ending.identity))
 
 
-def _new_transactions(config: BrokerConfig, write_markers: "WriteMarkers") -> "Transactions":
+def _new_transactions(
+    config: BrokerConfig, write_markers: "WriteMarkers", see_id: Callable[[int], None]
+) -> "Transactions":
     from kwire.transactions.transactions import Transactions
 
-    return Transactions(config, write_markers)
+    return Transactions(config, write_markers, see_id)
 
 
 def _state_topic(config: BrokerConfig) -> NewTopic:

@@ -56,9 +56,12 @@ class _Turn(NamedTuple):
 class Transactions:
     """A coordinator's state machine: `decide`, then `apply`. It does no input or output."""
 
-    def __init__(self, config: BrokerConfig, write_markers: WriteMarkers) -> None:
+    def __init__(
+        self, config: BrokerConfig, write_markers: WriteMarkers, see_id: Callable[[int], None]
+    ) -> None:
         self._config = config
         self._write_markers = write_markers
+        self._see_id = see_id
         self.transactions: dict[str, Transaction] = {}
         self._identities = Identities()
         self._looks_for_timeouts = False
@@ -79,6 +82,7 @@ class Transactions:
         else:
             stored = transaction_state.read_value(record.value)
             self.transactions[transactional_id] = from_stored(transactional_id, stored)
+            self._see_id(stored.producer_id)
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> None:
         """Nobody writes to this log in a transaction."""

@@ -38,6 +38,21 @@ def test_no_id_is_given_twice_over_a_restart(tmp_path: Path) -> None:
         store.close()
 
 
+def test_ids_that_are_in_use_are_passed_over(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    ids = ProducerIds(store, 1)
+    ids.stay_above(4)
+    assert _next(ids) == 5
+    ids.stay_above(4)
+    assert _next(ids) == 6
+    ids.stay_above(10)
+    assert _next(ids) == 11
+    ids.stay_above(9 * BLOCK_SIZE)
+    assert _next(ids) == 9 * BLOCK_SIZE + 1
+    assert _next(ProducerIds(store, 1)) == 10 * BLOCK_SIZE + 1
+    store.close()
+
+
 def test_brokers_that_ask_at_the_same_time_get_different_blocks(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     for _ in range(2):

@@ -40,6 +40,7 @@ class Stage:
         self.journal = MemoryJournal()
         self.markers: list[tuple[Transaction, bool]] = []
         """What is to be written, and whether some of it may be there."""
+        self.seen_ids: list[int] = []
         self._next_producer_id = FIRST_PRODUCER_ID
         self.machine, self.shard = self._open()
 
@@ -105,7 +106,9 @@ class Stage:
         return taken
 
     def _open(self) -> tuple[Transactions, Shard[Transactions]]:
-        machine = Transactions(self._config, lambda *told: self.markers.append(told))
+        machine = Transactions(
+            self._config, lambda *told: self.markers.append(told), self.seen_ids.append
+        )
         shard = Shard(machine, self.journal, Timers(self.scheduler, self.clock), self.clock)
         for record in self.journal.records:
             machine.apply(record)

@@ -406,6 +406,13 @@ def test_what_was_open_times_out_after_a_restart() -> None:
     assert stage.state is PREPARE_ABORT
 
 
+def test_ids_of_producers_are_known_to_be_in_use() -> None:
+    stage = _open()
+    stage.seen_ids.clear()
+    stage.restart()
+    assert set(stage.seen_ids) == {PID}
+
+
 def test_records_of_other_kinds_are_not_ours() -> None:
     stage = _open()
     stage.machine.apply(StoredRecord(b"\0\7unknown", b"value"))
