@@ -178,10 +178,13 @@ class App:
             self.node.producer_ids.stay_above(highest + BLOCK_SIZE)
 
     def _as_found(self, name: str, found: FoundTopic) -> NewTopic:
+        """Settings are not in the directory; those of internal topics must not be lost, though."""
         node_id = self.controller.layers.broker.node_id
+        internal = {topic.name: topic for topic in (self.groups.topic, self.transactions.topic)}
         return NewTopic(
             name,
             assignment=dict.fromkeys(found.partitions, (node_id,)),
+            config=internal[name].config if name in internal else {},
             topic_id=found.topic_id or new_uuid(),
             leader_epoch=self._next_leader_epoch(name, found.partitions),
         )

@@ -53,8 +53,10 @@ class GroupService:
         config = controller.layers.broker
         self._config = config
         self._controller = controller
+        self.topic = _offsets_topic(config)
+        """What is made when somebody first asks for a coordinator."""
         self._runtime = Runtime(
-            _offsets_topic(config),
+            self.topic,
             lambda: _new_groups(config, controller.image, new_id),
             node_id=config.node_id,
             codec=config.offsets_topic_compression_codec,

@@ -59,6 +59,16 @@ def test_ids_of_producers_that_the_logs_know_are_not_given_again(tmp_path: Path)
     assert given.value == 4321 + BLOCK_SIZE + 1
 
 
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+def test_internal_topics_that_kafka_left_stay_compacted(tmp_path: Path, name: str) -> None:
+    _leave_partition(tmp_path, f"{name}-0", new_uuid(), leader_epoch=0)
+    app = an_app(tmp_path)
+    app.start()
+    config = app.hosted.find(name, 0).log.config
+    app.close()
+    assert config.cleanup_policy == {"compact"}
+
+
 def test_a_first_start_that_fails_does_not_cost_the_topics(tmp_path: Path) -> None:
     _leave_partition(tmp_path, "t-0", new_uuid(), leader_epoch=0)
     (tmp_path / "meta.properties").write_text("version=0\nbroker.id=7\ncluster.id=kafkas\n")

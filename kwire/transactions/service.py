@@ -68,8 +68,10 @@ class TransactionService:
         self._hosted = hosted
         self._producer_ids = producer_ids
         self._markers = markers
+        self.topic = _state_topic(config)
+        """What is made when somebody first asks for a coordinator."""
         self._runtime = Runtime(
-            _state_topic(config),
+            self.topic,
             partial(_new_transactions, config, self._write_markers, producer_ids.stay_above),
             node_id=config.node_id,
             codec=NO_COMPRESSION,
