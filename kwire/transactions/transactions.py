@@ -91,7 +91,7 @@ class Transactions:
         """Finish what was ending, and time what is open."""
         decision = Decision()
         self._plan_expiry(decision)
-        self._plan_timeouts(decision, self.transactions.values())
+        self._plan_timeouts(decision, self.transactions.values(), now_ms)
         for transaction in self.transactions.values():
             if transaction.state in ENDING:
                 self._send_markers(transaction, decision, is_again=True)
@@ -165,7 +165,7 @@ class Transactions:
             return known
         grown = known.with_partitions(command.partitions, command.client_version, turn.now_ms)
         _write(grown, turn.decision)
-        self._plan_timeouts(turn.decision, [grown])
+        self._plan_timeouts(turn.decision, [grown], turn.now_ms)
         return grown
 
     def _wait_for_end(self, command: commands.AddPartitions, turn: _Turn) -> None:
@@ -247,7 +247,7 @@ class Transactions:
 
     def _abort_timed_out(self, command: commands.AbortTimedOut, turn: _Turn) -> None:
         self._looks_for_timeouts = False
-        self._plan_timeouts(turn.decision, self.transactions.values())
+        self._plan_timeouts(turn.decision, self.transactions.values(), turn.now_ms)
         for known in self.transactions.values():
             is_open = known.state is TransactionState.ONGOING
             if is_open and known.started_ms + known.timeout_ms < turn.now_ms:
@@ -280,13 +280,20 @@ class Transactions:
         decided.then(lambda transaction: self._write_markers(transaction, is_again))
         decision.answer(decided, ending)
 
-    def _plan_timeouts(self, decision: Decision, among: Iterable[Transaction]) -> None:
-        """Look for timeouts at intervals, as long as there is anything that can time out."""
+    def _plan_timeouts(self, decision: Decision, among: Iterable[Transaction], now_ms: int) -> None:
+        """Look for timeouts at intervals, as long as there is anything that can time out.
+
+        The first look may come sooner, when a timeout is over: readers of what is committed wait
+        for it. What is late already could not be aborted and has to wait for its turn.
+        """
         if self._looks_for_timeouts:
             return
-        if any(one.state is TransactionState.ONGOING for one in among):
+        open_ = [one for one in among if one.state is TransactionState.ONGOING]
+        if open_:
             interval_ms = self._config.transaction_abort_timed_out_transaction_cleanup_interval_ms
-            decision.start_timer(TIMEOUT_TIMER, interval_ms, commands.AbortTimedOut())
+            left_ms = (one.started_ms + one.timeout_ms - now_ms for one in open_)
+            delay_ms = min([interval_ms, *(left + 1 for left in left_ms if left >= 0)])
+            decision.start_timer(TIMEOUT_TIMER, delay_ms, commands.AbortTimedOut())
             self._looks_for_timeouts = True
 
     def _plan_expiry(self, decision: Decision) -> None:

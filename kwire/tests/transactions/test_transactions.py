@@ -348,6 +348,14 @@ def test_a_transaction_that_takes_too_long_is_aborted() -> None:
     assert stage.init(PID, 0) == (PID, 1)
 
 
+def test_a_transaction_is_aborted_as_soon_as_its_time_is_over() -> None:
+    stage = _open()
+    stage.scheduler.pass_time(TIMEOUT_MS)
+    assert stage.state is ONGOING
+    stage.scheduler.pass_time(1)
+    assert stage.state is PREPARE_ABORT
+
+
 def test_timeouts_are_looked_for_only_while_something_is_open() -> None:
     stage = Stage()
     stage.init()
