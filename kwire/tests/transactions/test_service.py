@@ -11,15 +11,13 @@ from kwire.codec.messages.find_coordinator import FindCoordinatorRequest
 from kwire.codec.messages.offset_fetch import OffsetFetchGroup, OffsetFetchRequest, OffsetFetchTopic
 from kwire.codec.records.batch import each_batch
 from kwire.codec.records.control import read_marker
-from kwire.coordinator.decision import TransactionEnd
-from kwire.errors import ErrorCode, KafkaStorageError, KwireError
+from kwire.errors import ErrorCode, KafkaStorageError
 from kwire.replication.partition import Partition
 from kwire.tasks import now
 from kwire.tests.handlers.nodes import OpenNode
 from kwire.tests.transactions.nodes import Producer
 from kwire.transactions.markers import Markers
 from kwire.transactions.state import LAST_EPOCH, TransactionState
-from kwire.types import TopicPartition
 
 SWEEP_MS = 10_000
 RETRY_MS = 100
@@ -286,25 +284,3 @@ def test_a_producer_goes_on_after_a_restart(node: OpenNode, tmp_path: Path) -> N
     assert producer.end() == ErrorCode.NONE
     assert _kinds(_partition(after)) == "ddc"
     after.close()
-
-
-@pytest.mark.parametrize(
-    ("epoch", "coordinator_epoch", "version", "expected"),
-    [
-        (0, 0, 0, None),
-        (1, 0, 0, None),
-        (0, 0, 2, ErrorCode.INVALID_PRODUCER_EPOCH),
-        (1, 0, 2, None),
-    ],
-)
-def test_a_marker_of_version_2_must_have_an_epoch_of_its_own(
-    node: OpenNode, epoch: int, coordinator_epoch: int, version: int, expected: ErrorCode | None
-) -> None:
-    producer = _started(node)
-    producer.begin()
-    end = TransactionEnd(producer.producer_id, epoch, coordinator_epoch, is_commit=False)
-    written = node.node.transactions.write_marker(end, TopicPartition("orders", 0), version)
-    assert written.done
-    code = written.value.code if isinstance(written.value, KwireError) else None
-    assert code == expected
-    assert _kinds(_partition(node)) == ("da" if expected is None else "d")
