@@ -11,6 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import BrokerResponseError
 
 from compat_tests.python_clients.values import BEGINNING, END, Acks, Cluster, Refused, Seen, Sent
+from compat_tests.waiting import eventually
 
 PATIENCE_S = 15.0
 Result = TypeVar("Result")
@@ -91,6 +92,8 @@ class AioKafka:
                 _check(code, message)
 
         self._administrate(create)
+        # Kafka answers before all of its threads know.
+        eventually(self.topics, lambda seen: topic in seen)
 
     def delete(self, topic: str) -> None:
         async def delete(admin: AIOKafkaAdminClient) -> None:

@@ -33,6 +33,7 @@ from compat_tests.python_clients.values import (
     Seen,
     Sent,
 )
+from compat_tests.waiting import eventually
 
 PATIENCE_S = 15.0
 Result = TypeVar("Result")
@@ -132,6 +133,8 @@ class Confluent:
     def create(self, topic: str, partitions: int = 1, configs: Mapping[str, str] = {}) -> None:
         wanted = NewTopic(topic, num_partitions=partitions, config=dict(configs))
         _outcome(self.admin.create_topics([wanted])[topic])
+        # Kafka answers before all of its threads know.
+        eventually(self.topics, lambda seen: topic in seen)
 
     def delete(self, topic: str) -> None:
         _outcome(self.admin.delete_topics([topic])[topic])

@@ -11,6 +11,7 @@ from kafka.admin import ConfigResource
 from kafka.errors import BrokerResponseError
 
 from compat_tests.python_clients.values import BEGINNING, END, Acks, Cluster, Refused, Seen, Sent
+from compat_tests.waiting import eventually
 
 PATIENCE_S = 15.0
 
@@ -83,6 +84,8 @@ class KafkaPython:
         wanted = {"num_partitions": partitions, "configs": dict(configs)}
         with self._admin() as admin:
             admin.create_topics({topic: wanted})
+        # Kafka answers before all of its threads know.
+        eventually(self.topics, lambda seen: topic in seen)
 
     def delete(self, topic: str) -> None:
         with self._admin() as admin:

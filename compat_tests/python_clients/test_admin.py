@@ -40,6 +40,7 @@ def test_a_topic_can_be_made_again_after_it_was_deleted(client: Client, topic: s
     client.create(topic)
     client.write(topic, [Sent(b"old")])
     client.delete(topic)
+    eventually(client.topics, lambda seen: topic not in seen)
     client.create(topic)
     assert client.first_and_end(topic) == (0, 0)
     assert client.write(topic, [Sent(b"new")]) == [0]

@@ -49,6 +49,8 @@ class ConfluentProducer:
                 # No record may be waited for when its transaction is over.
                 "message.timeout.ms": min(timeout_ms, 30_000),
                 "log_level": 0,
+                # Deliveries tell of a fatal error too; raised from both, it would be a SystemError.
+                "error_cb": lambda error: None,
             }
         )
         self._producer.init_transactions(PATIENCE_S)
