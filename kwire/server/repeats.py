@@ -11,10 +11,12 @@ So a handler must not hold on to a request's topics after it has returned.
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kwire.codec.messages.fetch import FetchRequest
-from kwire.codec.messages.produce import ProduceRequest
+if TYPE_CHECKING:
+    # A broker answers its first client before it has loaded what nobody asked for.
+    from kwire.codec.messages.fetch import FetchRequest
+    from kwire.codec.messages.produce import ProduceRequest
 
 Decode = Callable[[memoryview, int], tuple[Any, int]]
 
@@ -33,7 +35,7 @@ class RepeatedProduce:
 
     __slots__ = ("_end", "_is_flexible", "_prefix", "_request", "_unpack", "_wanted")
 
-    def __init__(self, prefix: bytes, request: ProduceRequest, is_flexible: bool) -> None:
+    def __init__(self, prefix: bytes, request: "ProduceRequest", is_flexible: bool) -> None:
         self._prefix = prefix
         self._end = _AFTER_CORRELATION_ID + len(prefix)
         self._is_flexible = is_flexible
@@ -43,7 +45,7 @@ class RepeatedProduce:
         layout = f">{len(prefix)}si" + ("BB" if is_flexible else "i")
         self._unpack = struct.Struct(layout).unpack_from
 
-    def read(self, frame: memoryview) -> ProduceRequest | None:
+    def read(self, frame: memoryview) -> "ProduceRequest | None":
         """The request in this frame; `None` if it is another than the one that repeats."""
         try:
             if self._is_flexible:
@@ -72,7 +74,7 @@ class RepeatedFetch:
 
     __slots__ = ("_at", "_prefix", "_request", "_suffix", "_unpack", "_wanted")
 
-    def __init__(self, frame: memoryview, at: int, request: FetchRequest) -> None:
+    def __init__(self, frame: memoryview, at: int, request: "FetchRequest") -> None:
         self._at = at
         self._prefix = bytes(frame[_AFTER_CORRELATION_ID:at])
         self._suffix = bytes(frame[at + 8 :])
@@ -81,7 +83,7 @@ class RepeatedFetch:
         layout = f">{len(self._prefix)}sq{len(self._suffix)}s"
         self._unpack = struct.Struct(layout).unpack_from
 
-    def read(self, frame: memoryview) -> FetchRequest | None:
+    def read(self, frame: memoryview) -> "FetchRequest | None":
         try:
             prefix, offset, suffix = self._unpack(frame, _AFTER_CORRELATION_ID)
         except struct.error:
@@ -98,7 +100,7 @@ class RepeatedFetch:
 
 
 def learn_produce(
-    frame: memoryview, position: int, request: ProduceRequest, decode: Decode, is_flexible: bool
+    frame: memoryview, position: int, request: "ProduceRequest", decode: Decode, is_flexible: bool
 ) -> RepeatedProduce | None:
     """Keep a request for one partition that is part of no transaction."""
     if request.transactional_id is not None or len(request.topic_data) != 1:
@@ -122,7 +124,7 @@ def learn_produce(
 
 
 def learn_fetch(
-    frame: memoryview, position: int, request: FetchRequest, decode: Decode, is_flexible: bool
+    frame: memoryview, position: int, request: "FetchRequest", decode: Decode, is_flexible: bool
 ) -> RepeatedFetch | None:
     """Keep a request for one partition without a session, if it shows where its offset stands."""
     if request.session_epoch != NO_SESSION_EPOCH or len(request.topics) != 1:
