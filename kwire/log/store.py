@@ -6,7 +6,6 @@ and `.kafka_cleanshutdown`, which is there only between a clean stop and the nex
 
 import logging
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -237,5 +236,8 @@ class LogStore:
 
 
 def remove_directories(paths: Sequence[Path]) -> None:
+    # It brings every archive format with it, which a start need not wait for.
+    import shutil
+
     for path in paths:
         shutil.rmtree(path, ignore_errors=True)
