@@ -6,7 +6,6 @@ whatever happened before.
 """
 
 import asyncio
-import gc
 import logging
 import socket
 from collections.abc import Sequence
@@ -112,9 +111,6 @@ class App:
         self.transactions.start()
         self._listeners.start()
         self._duties.start()
-        # What was made so far lives as long as the broker: the collector need not look at it.
-        gc.collect()
-        gc.freeze()
 
     def run(self) -> None:
         """Serve until `stop_soon`; everything a client does happens in here."""

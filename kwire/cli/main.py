@@ -8,6 +8,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 141 when whoever r
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -77,7 +78,10 @@ def _run(name: str, words: list[str]) -> int:
 
 
 def _run_command(name: str, words: list[str]) -> int:
+    # What is loaded now stays to the end: to look for garbage in it only takes time.
+    gc.disable()
     module = import_module(COMMANDS[name].module)
+    gc.enable()
     parser = argparse.ArgumentParser(
         prog=f"kwire {name}",
         allow_abbrev=False,

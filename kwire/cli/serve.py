@@ -1,6 +1,7 @@
 """`kwire serve`: run one broker until it is told to stop."""
 
 import argparse
+import gc
 import logging
 import os
 import resource
@@ -67,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     raise_file_limit()
     layers = read_layers(arguments, os.environ)
     topics = parse_topics(",".join(arguments.topics))
+    # What a start makes lives as long as the broker: the collector need never look at it.
+    gc.disable()
     # Imported only now: a mistake in the command line is told before anything heavy is loaded.
     from kwire.app import App
 
@@ -75,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: app.stop_soon())
         app.start(topics)
+        gc.freeze()
+        gc.enable()
         print(banner(app, time.monotonic() - started), flush=True)
         app.run()
     finally:
