@@ -336,24 +336,16 @@ def test_markers_are_written_only_when_the_decision_is_durable() -> None:
     assert len(stage.markers) == 1
 
 
-def test_a_transaction_that_takes_too_long_is_aborted() -> None:
-    stage = _open()
-    stage.scheduler.pass_time(TIMEOUT_MS)
-    assert stage.state is ONGOING
-    stage.scheduler.pass_time(SWEEP_MS)
-    assert (stage.state, stage.known.epoch) == (PREPARE_ABORT, 1)
-    assert stage.end(PID, 0, is_commit=True) == FENCED
-    stage.finish()
-    # The same producer may go on with the epoch that fenced it (KIP-588).
-    assert stage.init(PID, 0) == (PID, 1)
-
-
 def test_a_transaction_is_aborted_as_soon_as_its_time_is_over() -> None:
     stage = _open()
     stage.scheduler.pass_time(TIMEOUT_MS)
     assert stage.state is ONGOING
     stage.scheduler.pass_time(1)
-    assert stage.state is PREPARE_ABORT
+    assert (stage.state, stage.known.epoch) == (PREPARE_ABORT, 1)
+    assert stage.end(PID, 0, is_commit=True) == FENCED
+    stage.finish()
+    # The same producer may go on with the epoch that fenced it (KIP-588).
+    assert stage.init(PID, 0) == (PID, 1)
 
 
 def test_timeouts_are_looked_for_only_while_something_is_open() -> None:
