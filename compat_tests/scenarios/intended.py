@@ -45,13 +45,6 @@ INTENDED = (
         here="the default",
     ),
     Intended(
-        "a batch that comes twice has the time its producer gave it, not one of the broker's",
-        seen_in=("transactions.idempotence", "a batch that comes twice is written once"),
-        path=r"\.log_append_time_ms$",
-        kafka='"<time>"',
-        here="the default",
-    ),
-    Intended(
         "aborted transactions come in the order of their first offsets, which readers rely on",
         seen_in=(
             "transactions.reading",

@@ -127,7 +127,7 @@ class PartitionLog:
         if has_producer and not attributes & CONTROL:
             sent_before = self.producers.check(header)
             if sent_before is not None:
-                return _answer_duplicate(sent_before, header)
+                return _answer_duplicate(sent_before)
         segment = self._segments.active
         if segment.size_bytes and self._roll_rule.is_due(segment, self.next_offset, header):
             segment = self.roll()
@@ -373,8 +373,7 @@ class PartitionLog:
         self._roll_rule.start(self.config)
 
 
-def _answer_duplicate(sent_before: RememberedBatch, header: BatchHeader) -> Appended:
-    """Where the batch landed when it came for the first time."""
-    time_ms = sent_before.timestamp if header.is_log_append_time else -1
+def _answer_duplicate(sent_before: RememberedBatch) -> Appended:
+    """Where the batch landed when it came for the first time, and when, as Kafka tells it."""
     base_offset, next_offset = sent_before.base_offset, sent_before.last_offset + 1
-    return Appended(base_offset, next_offset, time_ms, is_duplicate=True)
+    return Appended(base_offset, next_offset, sent_before.timestamp, is_duplicate=True)

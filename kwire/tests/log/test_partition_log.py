@@ -119,12 +119,12 @@ def test_offsets_outside_the_log_are_refused(tmp_path: Path) -> None:
     assert log.read(10, KIB, end_offset=10) is None
 
 
-def test_a_batch_sent_again_is_answered_with_its_first_offset(tmp_path: Path) -> None:
+def test_a_batch_sent_again_is_answered_with_its_first_offset_and_time(tmp_path: Path) -> None:
     log = Directory(tmp_path).log
     for sequence in range(7):
         append(log, 1, producer_id=9, producer_epoch=0, base_sequence=sequence)
     again = append(log, 1, producer_id=9, producer_epoch=0, base_sequence=4)
-    assert again == (4, 5, -1, True)
+    assert again == (4, 5, A_TIMESTAMP, True)
     assert log.next_offset == 7
     with pytest.raises(OutOfOrderSequence):
         append(log, 1, producer_id=9, producer_epoch=0, base_sequence=1)
