@@ -49,8 +49,6 @@ class ConfluentProducer:
                 # No record may be waited for when its transaction is over.
                 "message.timeout.ms": min(timeout_ms, 30_000),
                 "log_level": 0,
-                # Deliveries tell of a fatal error too; raised from both, it would be a SystemError.
-                "error_cb": lambda error: None,
             }
         )
         self._producer.init_transactions(PATIENCE_S)
@@ -88,6 +86,11 @@ class ConfluentProducer:
             deed()
         except KafkaException as error:
             raise Fenced(str(error)) from error
+        except SystemError as error:
+            # So the client fails when it calls for a delivery with the fatal error already raised.
+            if isinstance(error.__cause__, KafkaException):
+                raise Fenced(str(error.__cause__)) from error
+            raise
 
 
 class KafkaPythonProducer:
